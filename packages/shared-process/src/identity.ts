@@ -1,0 +1,63 @@
+import type { ProcessIdentity, Verdict } from "./types.ts";
+
+const NO_COMMON_FIELD = { kind: "unknown", why: "no-common-field" } as const;
+
+/**
+ * Says whether `observed`, what now has the recorded number, is the recorded process. The strongest field both have
+ * decides; a field that
+ * one side lacks decides nothing, and is never a difference (I15, I99). Whether an equal process still runs is the
+ * observer's to add.
+ */
+export function compareIdentities(recorded: ProcessIdentity, observed: ProcessIdentity): Verdict {
+  const elsewhere = compareBoots(recorded, observed);
+  if (elsewhere !== null) return elsewhere;
+  const kernelIds = compareFields(recorded.pidfsInode, observed.pidfsInode);
+  // A pidfs inode is unique in one boot whatever the namespaces are.
+  if (kernelIds === "equal") return { kind: "current", basis: "kernel-id" };
+  const outside = compareNamespaces(recorded, observed);
+  if (outside !== null) return outside;
+  if (recorded.pid !== observed.pid) return NO_COMMON_FIELD;
+  if (kernelIds === "different") return { kind: "replaced", by: "process" };
+  const starts = compareFields(recorded.startTicks, observed.startTicks);
+  if (starts === "missing") return NO_COMMON_FIELD;
+  return starts === "equal" ? { kind: "current", basis: "start-time" } : { kind: "replaced", by: "process" };
+}
+
+/**
+ * What the two hosts alone decide, before any process is looked at; `null` when the record is of this boot and these
+ * namespaces.
+ */
+export function compareHosts(recorded: ProcessIdentity, observed: ProcessIdentity): Verdict | null {
+  return compareBoots(recorded, observed) ?? compareNamespaces(recorded, observed);
+}
+
+function compareBoots(recorded: ProcessIdentity, observed: ProcessIdentity): Verdict | null {
+  const machines = compareFields(recorded.machineId, observed.machineId);
+  if (machines === "different") return { kind: "unknown", why: "other-host" };
+  const boots = compareFields(recorded.bootId, observed.bootId);
+  if (boots === "equal") return null;
+  if (boots === "missing") return { kind: "unknown", why: "boot-unreadable" };
+  // Without machine ids, another boot may as well be another machine, where the process lives on.
+  return machines === "equal" ? { kind: "gone", why: "previous-boot" } : { kind: "unknown", why: "other-host" };
+}
+
+function compareNamespaces(recorded: ProcessIdentity, observed: ProcessIdentity): Verdict | null {
+  const pids = compareFields(recorded.pidNamespace, observed.pidNamespace);
+  if (pids === "different") return { kind: "unknown", why: "other-pid-namespace" };
+  const times = compareFields(recorded.timeNamespace, observed.timeNamespace);
+  if (times === "different") return { kind: "unknown", why: "other-time-namespace" };
+  return pids === "missing" || times === "missing" ? NO_COMMON_FIELD : null;
+}
+
+function compareFields(recorded: string | null, observed: string | null): "equal" | "different" | "missing" {
+  if (recorded === null || observed === null) return "missing";
+  return recorded === observed ? "equal" : "different";
+}
+
+/**
+ * A stable text of an identity for people and logs, tagged with its format; no locale and no clock is in it (I99,
+ * I158).
+ */
+export function startIdOf(identity: ProcessIdentity): string {
+  return `linux:${identity.bootId ?? "-"}:${identity.pid}:${identity.startTicks ?? "-"}`;
+}

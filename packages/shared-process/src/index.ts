@@ -1,0 +1,34 @@
+export { systemClock } from "./clock.ts";
+export { type Environment, ownEnvironment, sessionEnvironment } from "./environment.ts";
+export { CodedError, errnoOf, invariant, reasonOf } from "./errors.ts";
+export { compareIdentities, startIdOf } from "./identity.ts";
+export { systemIds } from "./ids.ts";
+export { createLifeline, holdLifeline, type Lifeline, type LifelineState, probeLifeline } from "./lifeline.ts";
+export { createObserver, type ObserverOptions } from "./observe/create.ts";
+export { type ProcessPorts, systemPorts } from "./ports.ts";
+export { socketPathFits } from "./socket-path.ts";
+export type { ExitWatch } from "./spawn/exit.ts";
+export { awaitGate } from "./spawn/gate.ts";
+export { type GatedProcess, type GatedSpawnOptions, spawnGated } from "./spawn/gated.ts";
+export type { LaunchFailure, LaunchFailureCode, LaunchOptions } from "./spawn/launch.ts";
+export { type OwnedProcess, type OwnedSpawnOptions, spawnOwned } from "./spawn/owned.ts";
+export { isDefunct, type ParsedStat, parseStat, type ProcessStat } from "./stat.ts";
+export { type EndMarkedOptions, endMarked, type TreeReport } from "./tree/end.ts";
+export { defaultKeep } from "./tree/keep.ts";
+export { type MarkedProcess, type MarkedScan, scanMarked, type ScanOptions } from "./tree/scan.ts";
+export { type TreeUsage, treeUsage } from "./tree/usage.ts";
+export type {
+  Capabilities,
+  Clock,
+  ExitInfo,
+  IdentifyResult,
+  Ids,
+  Marker,
+  ProcessIdentity,
+  ProcessObserver,
+  Signal,
+  SignalOptions,
+  SignalOutcome,
+  UnknownWhy,
+  Verdict,
+} from "./types.ts";

@@ -1,0 +1,16 @@
+import { CodedError } from "../errors.ts";
+import type { ProcessObserver, UnknownWhy } from "../types.ts";
+
+/** Where nothing can prove an identity, everything is unknown and nothing is signalled. */
+export function createBareObserver(why: UnknownWhy, reason: string): ProcessObserver {
+  const verdict = { kind: "unknown", why } as const;
+  return {
+    capabilities: () => ({ backend: "bare", reason, eventDrivenExits: false }),
+    self: () => {
+      throw new CodedError("identity_unreadable", `No process can be identified here: ${reason}`);
+    },
+    identify: () => verdict,
+    verdict: () => verdict,
+    signal: () => ({ kind: "not-sent", verdict }),
+  };
+}

@@ -1,0 +1,74 @@
+import { errnoOf } from "../errors.ts";
+import type { ProcessPorts } from "../ports.ts";
+import { parseStat, type ProcessStat } from "../stat.ts";
+import type { UnknownWhy } from "../types.ts";
+
+/** What has a number now. `permitted: false` (EPERM) says that it exists and is not ours to signal (I105). */
+export type Observation =
+  | { readonly kind: "process"; readonly stat: ProcessStat; readonly permitted: boolean }
+  | { readonly kind: "thread" }
+  | { readonly kind: "absent" }
+  | { readonly kind: "unknown"; readonly why: UnknownWhy };
+
+const unknown = (why: UnknownWhy): Observation => ({ kind: "unknown", why });
+
+/** `process.kill` turns `""`, `[]` and `true` into 0 or 1, so nothing but a positive safe integer ever gets there. */
+export function isPid(pid: unknown): pid is number {
+  return typeof pid === "number" && Number.isSafeInteger(pid) && pid > 0 && pid <= 0x7fff_ffff;
+}
+
+/** Existence by kill(pid, 0), everything else by /proc. The stat file is read last: it is what a signal relies on. */
+export function observe(ports: ProcessPorts, pid: number): Observation {
+  if (!isPid(pid)) return unknown("unparsable");
+  const existence = probe(ports, pid);
+  if (existence === "absent") return { kind: "absent" };
+  if (existence === "unknown") return unknown("denied");
+  const blind = whyProcIsBlind(ports);
+  if (blind !== null) return unknown(blind);
+  try {
+    const group = /^Tgid:\t(\d+)$/m.exec(ports.readFile(`/proc/${pid}/status`))?.[1];
+    if (group === undefined) return unknown("unparsable");
+    // kill(2) takes the number of any thread and hits its whole process.
+    if (group !== String(pid)) return { kind: "thread" };
+    const parsed = parseStat(ports.readFile(`/proc/${pid}/stat`));
+    if (parsed.kind === "unparsable" || parsed.stat.pid !== pid) return unknown("unparsable");
+    return { kind: "process", stat: parsed.stat, permitted: existence === "permitted" };
+  } catch (error) {
+    return explainUnreadable(ports, pid, errnoOf(error));
+  }
+}
+
+function probe(ports: ProcessPorts, pid: number): "permitted" | "foreign" | "absent" | "unknown" {
+  try {
+    ports.kill(pid, 0);
+    return "permitted";
+  } catch (error) {
+    const errno = errnoOf(error);
+    if (errno === "ESRCH") return "absent";
+    return errno === "EPERM" ? "foreign" : "unknown";
+  }
+}
+
+/** A /proc of another pid namespace shows readable files of strangers under our numbers. */
+export function whyProcIsBlind(ports: ProcessPorts): UnknownWhy | null {
+  try {
+    return ports.readLink("/proc/self") === String(ports.pid) ? null : "foreign-proc";
+  } catch {
+    // Whatever the error is, /proc does not show us ourselves, so it shows nothing that can be trusted.
+    return "no-proc";
+  }
+}
+
+/** A missing file proves nothing (hidepid, chroot, another mount): only ESRCH does. */
+function explainUnreadable(ports: ProcessPorts, pid: number, errno: string | null): Observation {
+  switch (errno ?? "") {
+    case "ENOENT":
+    case "ESRCH":
+      return probe(ports, pid) === "absent" ? { kind: "absent" } : unknown("hidden");
+    case "EMFILE":
+    case "ENFILE":
+      return unknown("descriptors-exhausted");
+    default:
+      return unknown("denied");
+  }
+}

@@ -1,0 +1,52 @@
+import { Duplex, type Readable, type Writable } from "node:stream";
+import { invariant } from "../errors.ts";
+import type { ProcessIdentity, Signal, SignalOutcome } from "../types.ts";
+import { type ExitWatch, watchExit } from "./exit.ts";
+import { launch, type Launched, type LaunchFailure, type LaunchOptions } from "./launch.ts";
+import { signalUnreaped } from "./unreaped.ts";
+
+export interface OwnedSpawnOptions extends LaunchOptions {
+  /** So many more pipes, from descriptor 3 of the child on. */
+  readonly extraPipes?: number;
+}
+
+/** A program of ours, such as an agent: it leads a session and a group of its own and talks through pipes. */
+export interface OwnedProcess extends ExitWatch {
+  readonly identity: ProcessIdentity;
+  readonly stdin: Writable;
+  readonly stdout: Readable;
+  readonly stderr: Readable;
+  readonly pipes: readonly Duplex[];
+  signal(signal: Signal): Promise<SignalOutcome>;
+  /** To the whole group. Only while its leader is not reaped: after that the number may be another group's. */
+  signalGroup(signal: Signal): Promise<SignalOutcome>;
+}
+
+export async function spawnOwned(
+  options: OwnedSpawnOptions,
+): Promise<{ readonly kind: "spawned"; readonly process: OwnedProcess } | LaunchFailure> {
+  const extra = Array.from({ length: options.extraPipes ?? 0 }, () => "pipe" as const);
+  const launched = await launch(options, ["pipe", "pipe", "pipe", ...extra]);
+  return launched.kind === "failed" ? launched : { kind: "spawned", process: ownedProcess(launched) };
+}
+
+function ownedProcess({ child, identity }: Launched): OwnedProcess {
+  const { stdin, stdout, stderr } = child;
+  invariant(stdin !== null && stdout !== null && stderr !== null, "standard streams of an owned process are pipes");
+  const pipes = child.stdio.slice(3).filter((stream) => stream instanceof Duplex);
+  for (const stream of [stdin, stdout, stderr, ...pipes]) {
+    stream.on("error", () => {
+      // The program closed its end (EPIPE, ECONNRESET); its exit or the stream's close tells the same.
+    });
+  }
+  return {
+    ...watchExit(child),
+    identity,
+    stdin,
+    stdout,
+    stderr,
+    pipes,
+    signal: (signal) => signalUnreaped(child, identity.pid, signal),
+    signalGroup: (signal) => signalUnreaped(child, -identity.pid, signal),
+  };
+}

@@ -1,0 +1,158 @@
+import type { ProcessPorts } from "../ports.ts";
+import type { Signal } from "../types.ts";
+
+/** One process of a made-up machine. Everything has a default but the pid. */
+export interface FakeProcess {
+  readonly pid: number;
+  readonly command: string;
+  readonly state: string;
+  readonly ppid: number;
+  readonly threads: number;
+  /** Numbers of its threads besides its own. */
+  readonly threadIds: readonly number[];
+  readonly startTicks: string;
+  readonly environment: Readonly<Record<string, string>>;
+  /** Errors that files of this process give: `stat`, `status`, `environ`. */
+  readonly unreadable: Readonly<Record<string, string>>;
+  /** `true`: it belongs to another user, and signals give EPERM. */
+  readonly foreign: boolean;
+  /** Signals that do not end it. SIGKILL ends all but those that list it, as a process stuck in the kernel does. */
+  readonly ignores: readonly Signal[];
+  /** Text in place of its stat file. */
+  readonly statText: string | null;
+}
+
+const DEFAULTS: Omit<FakeProcess, "pid"> = {
+  command: "node",
+  state: "S",
+  ppid: 1,
+  threads: 1,
+  threadIds: [],
+  startTicks: "1000",
+  environment: {},
+  unreadable: {},
+  foreign: false,
+  ignores: [],
+  statText: null,
+};
+
+/** A process table for tests: zombies, recycled numbers, threads and files that cannot be read, all on demand. */
+export class FakeProcessTable implements ProcessPorts {
+  readonly platform: string = "linux";
+  readonly pid: number;
+  /** Signals that were delivered, in order. */
+  readonly delivered: { readonly pid: number; readonly signal: Signal }[] = [];
+  /** Files and links besides those of processes. A value that begins with `!` is the error that reading gives. */
+  readonly files = new Map<string, string>([
+    ["/etc/machine-id", "0123456789abcdef0123456789abcdef\n"],
+    ["/proc/sys/kernel/random/boot_id", "11111111-2222-4333-8444-555555555555\n"],
+    ["/proc/uptime", "100.00 50.00\n"],
+    ["/proc/self/ns/pid", "pid:[1]"],
+    ["/proc/self/ns/time", "time:[2]"],
+  ]);
+  /** Runs before each call; a test may change the table there, to hit the middle of an observation. */
+  beforeCall: (call: string) => void = () => {};
+  readonly #processes = new Map<number, FakeProcess>();
+
+  constructor(pid = 10) {
+    this.pid = pid;
+    this.files.set("/proc/self", String(pid));
+    this.start({ pid });
+  }
+
+  /** Starts a process, or puts another in the place of the one with that number. */
+  start(process: Partial<FakeProcess> & Pick<FakeProcess, "pid">): FakeProcess {
+    const full = { ...DEFAULTS, ...process };
+    this.#processes.set(full.pid, full);
+    return full;
+  }
+
+  /** Changes some fields of a process that is there. */
+  change(pid: number, fields: Partial<Omit<FakeProcess, "pid">>): void {
+    const process = this.#processes.get(pid);
+    if (process !== undefined) this.#processes.set(pid, { ...process, ...fields });
+  }
+
+  /** The process ends, and nobody waits for it. */
+  end(pid: number): void {
+    this.change(pid, { state: "Z", threads: 1 });
+  }
+
+  /** Its number is free again. */
+  reap(pid: number): void {
+    this.#processes.delete(pid);
+  }
+
+  readFile(path: string): string {
+    this.beforeCall(path);
+    const own = /^\/proc\/(\d+)\/([a-z]+)$/.exec(path);
+    if (own === null) return this.#extra(path);
+    const process = this.#holderOf(Number(own[1]));
+    if (process === undefined) throw systemError("ENOENT");
+    const errno = process.unreadable[own[2] ?? ""];
+    if (errno !== undefined) throw systemError(errno);
+    return render(process, Number(own[1]), own[2] ?? "");
+  }
+
+  readLink(path: string): string {
+    this.beforeCall(path);
+    return this.#extra(path);
+  }
+
+  listDirectory(path: string): readonly string[] {
+    this.beforeCall(path);
+    const errno = this.files.get(path);
+    if (errno !== undefined) throw systemError(errno.slice(1));
+    return ["self", "uptime", ...[...this.#processes.keys()].map(String)];
+  }
+
+  kill(pid: number, signal: Signal | 0): void {
+    this.beforeCall(`kill ${pid} ${signal}`);
+    const process = this.#holderOf(pid);
+    if (process === undefined) throw systemError("ESRCH");
+    if (process.foreign) throw systemError("EPERM");
+    if (signal === 0) return;
+    this.delivered.push({ pid: process.pid, signal });
+    const harmless = signal === "SIGCONT" || signal === "SIGSTOP" || process.ignores.includes(signal);
+    if (!harmless && process.state !== "Z") this.reap(process.pid);
+  }
+
+  /** kill(2) and /proc take the number of a thread for its process. */
+  #holderOf(pid: number): FakeProcess | undefined {
+    return this.#processes.get(pid) ?? [...this.#processes.values()].find((process) => process.threadIds.includes(pid));
+  }
+
+  #extra(path: string): string {
+    const text = this.files.get(path);
+    if (text === undefined) throw systemError("ENOENT");
+    if (text.startsWith("!")) throw systemError(text.slice(1));
+    return text;
+  }
+}
+
+function render(process: FakeProcess, pid: number, file: string): string {
+  switch (file) {
+    case "stat":
+      return process.statText ?? renderStat(process, pid);
+    case "status":
+      return `Name:\t${process.command.replaceAll("\n", "\\n")}\nTgid:\t${process.pid}\nPid:\t${pid}\n`;
+    case "environ":
+      return Object.entries(process.environment)
+        .map(([name, value]) => `${name}=${value}\0`)
+        .join("");
+    case "statm":
+      return "100 10 5 1 0 20 0\n";
+    default:
+      throw systemError("ENOENT");
+  }
+}
+
+function renderStat(process: FakeProcess, pid: number): string {
+  const { command, state, ppid, threads, startTicks } = process;
+  const between = "0 -1 4194304 0 0 0 0 150 50 0 0 20 0";
+  return `${pid} (${command}) ${state} ${ppid} ${pid} ${pid} ${between} ${threads} 0 ${startTicks} 0 0\n`;
+}
+
+function systemError(code: string): Error {
+  return Object.assign(new Error(code), { code });
+}

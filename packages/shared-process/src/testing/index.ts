@@ -1,0 +1,2 @@
+export { FakeClock } from "./fake-clock.ts";
+export { type FakeProcess, FakeProcessTable } from "./fake-process-table.ts";

@@ -1,0 +1,102 @@
+import { reasonOf } from "../errors.ts";
+import { searchEnvironment } from "../observe/environment.ts";
+import { createHostReader, type Host } from "../observe/host.ts";
+import { observe, whyProcIsBlind } from "../observe/observe.ts";
+import { type ProcessPorts, systemPorts } from "../ports.ts";
+import { isDefunct } from "../stat.ts";
+import type { Marker, ProcessIdentity } from "../types.ts";
+import { defaultKeep, isKept } from "./keep.ts";
+
+export interface MarkedProcess {
+  readonly identity: ProcessIdentity;
+  readonly command: string;
+  /** A program of the keep list, or a descendant of one: the shells inside a terminal multiplexer live with it. */
+  readonly keepable: boolean;
+}
+
+export interface MarkedScan {
+  /** `incomplete`: there may be more than was found, for the reason in `problem`. */
+  readonly kind: "complete" | "incomplete";
+  readonly processes: readonly MarkedProcess[];
+  /**
+   * Processes whose environment we may not read: other users' and those that closed their memory, as ssh-agent does.
+   */
+  readonly unreadable: number;
+  readonly problem?: string;
+}
+
+export interface ScanOptions {
+  readonly keep?: readonly string[];
+  readonly ports?: ProcessPorts;
+}
+
+interface Member {
+  readonly identity: ProcessIdentity;
+  readonly command: string;
+  readonly ppid: number;
+}
+
+/**
+ * All running processes with exactly `NAME=VALUE` in their environment, without the caller. Zombies do not run (I98).
+ */
+export function scanMarked(marker: Marker, options: ScanOptions = {}): MarkedScan {
+  const ports = options.ports ?? systemPorts;
+  const blind = ports.platform === "linux" ? whyProcIsBlind(ports) : "unsupported";
+  if (blind !== null) return { kind: "incomplete", processes: [], unreadable: 0, problem: blind };
+  let names: readonly string[];
+  try {
+    names = ports.listDirectory("/proc");
+  } catch (error) {
+    return { kind: "incomplete", processes: [], unreadable: 0, problem: reasonOf(error) };
+  }
+  const host = createHostReader(ports)();
+  const members = new Map<number, Member>();
+  let unreadable = 0;
+  let problem: string | null = null;
+  for (const name of names) {
+    const pid = Number(name);
+    if (!/^\d+$/.test(name) || pid === ports.pid) continue;
+    const found = examine(ports, pid, { marker, host });
+    if (found === "unreadable") unreadable += 1;
+    else if (typeof found === "string") problem = problem ?? `process ${pid}: ${found}`;
+    else if (found !== null) members.set(pid, found);
+  }
+  const keep = options.keep ?? defaultKeep;
+  const processes = [...members.values()].map((member) => ({
+    identity: member.identity,
+    command: member.command,
+    keepable: isKeepable(member, members, keep),
+  }));
+  if (problem !== null) return { kind: "incomplete", processes, unreadable, problem };
+  return { kind: "complete", processes, unreadable };
+}
+
+/** `null`: not a member. A text: it may be one, and this is why nobody can tell. */
+function examine(
+  ports: ProcessPorts,
+  pid: number,
+  { marker, host }: { readonly marker: Marker; readonly host: Host },
+): Member | string | null {
+  const search = searchEnvironment(ports, pid, marker);
+  if (search === "absent" || search === "vanished") return null;
+  // Counting it as a problem would make every scan of an ordinary desktop incomplete for ever.
+  if (search === "denied") return "unreadable";
+  if (search === "descriptors-exhausted") return search;
+  const seen = observe(ports, pid);
+  if (seen.kind === "absent" || seen.kind === "thread") return null;
+  if (seen.kind === "unknown") return seen.why;
+  if (isDefunct(seen.stat)) return null;
+  const { startTicks, command, ppid } = seen.stat;
+  return { identity: { ...host, pid, startTicks, pidfsInode: null }, command, ppid };
+}
+
+function isKeepable(member: Member, members: ReadonlyMap<number, Member>, keep: readonly string[]): boolean {
+  const visited = new Set<number>();
+  for (let at: Member | undefined = member; at !== undefined; at = members.get(at.ppid)) {
+    if (isKept(at.command, keep)) return true;
+    // Parents are read at different moments, so with recycled numbers they can form a ring.
+    if (visited.has(at.identity.pid)) return false;
+    visited.add(at.identity.pid);
+  }
+  return false;
+}
