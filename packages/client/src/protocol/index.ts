@@ -1,0 +1,41 @@
+export { ProtocolError, errorCodes, isErrorCode } from "./codes.ts";
+export type { ErrorCode } from "./codes.ts";
+export * from "./limits.ts";
+export { sessionStates } from "./rows.ts";
+export type {
+  Activity,
+  DaemonStatus,
+  InDoubt,
+  RestoredBy,
+  SessionDetails,
+  SessionRow,
+  SessionState,
+  WaitingFor,
+} from "./rows.ts";
+export type {
+  ActionKind,
+  EventBody,
+  EventOf,
+  EventStamp,
+  EventType,
+  SessionEvent,
+  SteerOutcome,
+  StopReason,
+} from "./events.ts";
+export { PROTOCOL_VERSION, SCHEMA_REVISION, attachEndings, attachFrom, methods } from "./methods.ts";
+export type {
+  AttachEnding,
+  Hello,
+  MethodName,
+  MethodParams,
+  MethodResults,
+  Notifications,
+  SubmitResult,
+} from "./methods.ts";
+export { OWNER_FILE, identitySchema, ownerRecordSchema } from "./owner-record.ts";
+export type { OwnerRecord } from "./owner-record.ts";
+export { LineDecoder, encodeFrame, parseFrame } from "./frames.ts";
+export type { Frame, Notification, Request, Response, WireError } from "./frames.ts";
+export { ConnectionLost, Peer } from "./peer.ts";
+export type { PeerHandlers } from "./peer.ts";
+export { VERSION } from "./version.ts";

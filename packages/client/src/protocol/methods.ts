@@ -1,0 +1,134 @@
+import { boolean, enum as oneOf, int, minLength, object, optional, positive, record, string } from "zod/mini";
+import type { infer as Infer, ZodMiniType } from "zod/mini";
+import type { SteerOutcome } from "./events.ts";
+import type { DaemonStatus, SessionDetails, SessionRow } from "./rows.ts";
+
+const id = string().check(minLength(1));
+const environment = record(string(), string());
+const selected = { session: id };
+const mutation = { requestId: id };
+const submission = object({ ...mutation, ...selected, text: string(), interrupt: optional(boolean()) });
+
+interface Method {
+  /** Mutations carry a request id, start a daemon where none runs and are refused by an owner that lost its home. */
+  readonly mutating: boolean;
+  readonly summary: string;
+  readonly params: ZodMiniType;
+}
+
+/** Every request of the public socket: the source of types and validation. Names follow ACP where they mean the same. */
+export const methods = {
+  "session/new": {
+    mutating: true,
+    summary: "Create a session and start its worker.",
+    params: object({
+      ...mutation,
+      cwd: id,
+      name: optional(string()),
+      agent: optional(string()),
+      ensure: optional(boolean()),
+      environment,
+      secretEnvironment: optional(environment),
+    }),
+  },
+  "session/resume": {
+    mutating: true,
+    summary: "Bring a session back to ready.",
+    params: object({ ...mutation, ...selected, secretEnvironment: optional(environment) }),
+  },
+  "session/list": {
+    mutating: false,
+    summary: "One page of sessions, newest first.",
+    params: object({
+      archived: optional(boolean()),
+      limit: optional(int().check(positive())),
+      cursor: optional(string()),
+    }),
+  },
+  "session/show": { mutating: false, summary: "One session in full.", params: object(selected) },
+  "session/prompt": { mutating: true, summary: "Queue a prompt.", params: submission },
+  "session/steer": { mutating: true, summary: "Reach the running turn.", params: submission },
+  "session/follow_up": { mutating: true, summary: "Queue after the running turn.", params: submission },
+  "session/cancel": {
+    mutating: true,
+    summary: "End the running turn.",
+    params: object({ ...mutation, ...selected, actionId: optional(string()) }),
+  },
+  "session/attach": {
+    mutating: false,
+    summary: "Replay from a cursor, then follow; one per connection.",
+    params: object({ ...selected, from: optional(string()), follow: boolean() }),
+  },
+  "session/stop": {
+    mutating: true,
+    summary: "Stop a session for certain.",
+    params: object({
+      ...mutation,
+      ...selected,
+      force: optional(boolean()),
+      archive: optional(boolean()),
+      wait: boolean(),
+    }),
+  },
+  "daemon/status": { mutating: false, summary: "What the daemon is and has counted.", params: object({}) },
+  "daemon/stop": {
+    mutating: true,
+    summary: "Passivate what is idle and end the daemon.",
+    params: object({ ...mutation, mode: oneOf(["ask", "force", "keep_workers"]) }),
+  },
+} as const satisfies Record<string, Method>;
+
+export type MethodName = keyof typeof methods;
+export type MethodParams<M extends MethodName> = Infer<(typeof methods)[M]["params"]>;
+
+export interface SubmitResult {
+  readonly actionId: string;
+  readonly status: "accepted" | SteerOutcome;
+  readonly requestId: string;
+  /** Cursor just before its `prompt_accepted`: attach from here to see all of it. */
+  readonly cursor: string;
+}
+
+export interface MethodResults {
+  "session/new": SessionRow & { created: boolean };
+  "session/resume": SessionRow & { created: boolean };
+  "session/list": { sessions: SessionRow[]; nextCursor?: string };
+  "session/show": SessionDetails;
+  "session/prompt": SubmitResult;
+  "session/steer": SubmitResult;
+  "session/follow_up": SubmitResult;
+  "session/cancel": SessionRow;
+  /** The events follow as notifications `session/event`; `session/attach_ended` closes the stream. */
+  "session/attach": { sessionId: string };
+  "session/stop": SessionRow & { killAt?: string };
+  "daemon/status": DaemonStatus;
+  "daemon/stop": { stopped: true; pid: number };
+}
+
+/** Why an attachment's stream ended. `reattach`: attach again from the last cursor (worker lost, replaced or back). */
+export const attachEndings = ["end", "reattach", "closing"] as const;
+export type AttachEnding = (typeof attachEndings)[number];
+
+export interface Notifications {
+  hello: Hello;
+  "session/event": import("./events.ts").SessionEvent;
+  "session/attach_ended": { reason: AttachEnding };
+}
+
+export const PROTOCOL_VERSION = 1;
+export const SCHEMA_REVISION = 1;
+
+/** The first line of every connection, sent only once the daemon is ready to serve. */
+export interface Hello {
+  readonly protocol: { readonly name: "holdfast"; readonly version: number };
+  readonly schemaRevision: number;
+  readonly capabilities: readonly string[];
+  readonly version: string;
+  readonly epoch: number;
+  readonly home: string;
+  readonly pid: number;
+  readonly startId: string;
+}
+
+/** Sent with a `session/attach` that starts at the beginning, or only with what comes. */
+export const attachFrom = { start: "start", now: "now" } as const;
