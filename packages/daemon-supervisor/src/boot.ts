@@ -1,0 +1,151 @@
+import { intentPath } from "./descriptor.ts";
+import type { Descriptor } from "./descriptor.ts";
+import type { WorkerFiles } from "./descriptor-files.ts";
+import type { Context } from "./effects/context.ts";
+import { freshValues, verdictOf } from "./effects/context.ts";
+import { decideBoot } from "./lifecycle/boot.ts";
+import type { BootDecision, Found } from "./lifecycle/boot.ts";
+import type { Effect, Fresh, Goal, State, StopIntent } from "./lifecycle/state.ts";
+import { ADOPTION_MS } from "./lifecycle/times.ts";
+import { noteQuarantine } from "./records.ts";
+import type { Records } from "./records.ts";
+import type { Sessions } from "./sessions.ts";
+
+interface Seen {
+  readonly descriptor: Descriptor | null;
+  readonly intent: StopIntent | null;
+  readonly fresh: Fresh;
+  readonly now: number;
+}
+
+interface BootParts {
+  readonly files: WorkerFiles;
+  readonly records: Records;
+  readonly sessions: Sessions;
+  /** For maintenance: sessions whose process may live are registered, everything else is left to the next daemon. */
+  readonly livingOnly: boolean;
+}
+
+/** Decides every session of the home once, side by side; no decision waits for a worker. */
+export function bootAll(context: Context, parts: BootParts): void {
+  const { files, records, sessions } = parts;
+  const bySession = new Map<string, Descriptor>();
+  for (const read of files.descriptors) {
+    if (read.kind === "damaged") quarantine(context, sessions, read);
+    else if (!context.catalog.get(read.sessionId))
+      quarantine(context, sessions, {
+        sessionId: read.sessionId,
+        reason: "it has a worker record but no session record",
+      });
+    else bySession.set(read.sessionId, read.descriptor);
+  }
+  for (const record of context.catalog.all()) {
+    const { sessionId } = record;
+    if (sessions.quarantined.has(sessionId)) continue;
+    const descriptor = bySession.get(sessionId) ?? null;
+    const bare = files.intents.get(sessionId) ?? null;
+    if (descriptor) records.known(sessionId, shapeOf(descriptor));
+    if (bare) records.knownIntent(sessionId, intentPath(context.home, sessionId, bare));
+    const fresh = freshValues(context, sessionId);
+    const seen = { descriptor, intent: bare ?? descriptor?.stop ?? null, fresh, now: context.clock.monotonic() };
+    const found: Found = {
+      record: descriptor === null ? "none" : descriptor.lifecycle === "failed" ? "failed" : "process",
+      wanted: record.wanted,
+      intent: seen.intent?.goal ?? null,
+      verdict: descriptor ? simple(verdictOf(context.observer, descriptor.process).kind) : "gone",
+    };
+    if (parts.livingOnly && (found.record === "none" || found.verdict === "gone")) continue;
+    const decision = decideBoot(found);
+    const first = firstState(decision, seen, impliedGoal(found));
+    context.log.info({ sessionId, found, decision }, "boot");
+    if (first) context.registry.enroll(sessionId, first.state, first.effects);
+  }
+}
+
+function quarantine(
+  context: Context,
+  sessions: Sessions,
+  { sessionId, reason }: { sessionId: string; reason: string },
+): void {
+  sessions.quarantined.set(sessionId, reason);
+  const at = new Date(context.clock.now()).toISOString();
+  const problem = noteQuarantine(context.fs, context.home, { sessionId, reason, at });
+  context.log.warn({ sessionId, reason, problem }, "quarantined");
+}
+
+const simple = (kind: "current" | "replaced" | "gone" | "unknown"): Found["verdict"] =>
+  kind === "replaced" ? "gone" : kind;
+
+/** `wanted` is written before the descriptor's intent: a crash between the two still means the same end. */
+const impliedGoal = ({ wanted }: Found): Goal =>
+  wanted === "archived" ? "archive" : wanted === "passive" ? "passivate" : wanted === "stopped" ? "stop" : "replace";
+
+const shapeOf = ({ lifecycle, process, launches, stop, reason, code }: Descriptor) => ({
+  lifecycle,
+  process,
+  launches,
+  ...(stop ? { stop } : {}),
+  ...(reason === undefined ? {} : { reason }),
+  ...(code === undefined ? {} : { code }),
+});
+
+type First = { readonly state: State; readonly effects: readonly Effect[] } | null;
+
+function firstState(decision: BootDecision, seen: Seen, goal: Goal): First {
+  const { descriptor, fresh, now } = seen;
+  const process = descriptor?.process ?? null;
+  const launches = descriptor?.launches ?? [];
+  const intent = seen.intent ?? { stopId: fresh.stopId, requestedAt: fresh.at, goal, force: false };
+  switch (decision) {
+    case "quarantine":
+    case "leave":
+      return null;
+    case "stay_passivated":
+      return { state: { name: "passivated", due: null }, effects: [] };
+    case "stay_failed": {
+      const { reason = "its reason was not recorded", code = "session_failed" } = descriptor ?? {};
+      return { state: { name: "failed", process, launches, reason, code, due: null }, effects: [] };
+    }
+    case "launch": {
+      const due = { timer: "relaunch", at: now } as const;
+      return {
+        state: { name: "recovering", process: null, launches: [], phase: "waiting", terminal: null, due },
+        effects: [],
+      };
+    }
+    case "finalize":
+      return {
+        state: { name: "finalizing", process, launches, intent, due: null },
+        effects: [{ type: "finalize", process, intent }],
+      };
+    case "recover":
+    case "reconnect":
+    case "continue_stop":
+      return process ? withProcess(decision, { process, launches, intent, now }) : null;
+  }
+}
+
+type Live = Pick<Extract<State, { name: "stopping" }>, "launches" | "intent"> & {
+  readonly process: Descriptor["process"];
+  readonly now: number;
+};
+
+function withProcess(
+  decision: "recover" | "reconnect" | "continue_stop",
+  { process, launches, intent, now }: Live,
+): First {
+  if (decision === "recover")
+    return {
+      state: { name: "recovering", process, launches, phase: "settling", terminal: null, due: null },
+      effects: [{ type: "settle", process }],
+    };
+  const reach = [
+    { type: "connect", process },
+    { type: "watch", process },
+  ] as const;
+  if (decision === "reconnect")
+    return { state: { name: "reconnecting", process, launches, due: null }, effects: reach };
+  const due = { timer: "silence", at: now + ADOPTION_MS } as const;
+  const { generation } = process;
+  return { state: { name: "stopping", process, generation, launches, intent, phase: "asked", due }, effects: reach };
+}

@@ -1,0 +1,80 @@
+import { nodeFileSystem, readBounded, replaceFileAsync } from "@holdfast/recovery-journal";
+import type { FileSystem } from "@holdfast/recovery-journal";
+import { errnoOf } from "@holdfast/shared-process";
+import { sessionRecordPath, sessionRecordSchema } from "@holdfast/session-worker/transport";
+import type { SessionRecord } from "@holdfast/session-worker/transport";
+import { sessionsFolder } from "./home.ts";
+
+const MAX_RECORD_BYTES = 1024 * 1024;
+const SESSION_ID = /^[0-9a-f-]{36}$/;
+
+export type RecordRead =
+  | { readonly kind: "record"; readonly record: SessionRecord }
+  | { readonly kind: "unreadable"; readonly sessionId: string; readonly reason: string };
+
+export function readSessionRecord(fs: FileSystem, home: string, sessionId: string): RecordRead {
+  const bytes = readBounded(fs, sessionRecordPath(home, sessionId), MAX_RECORD_BYTES);
+  if (bytes.kind !== "read") return { kind: "unreadable", sessionId, reason: `session.json is ${bytes.kind}` };
+  try {
+    const parsed = sessionRecordSchema.safeParse(JSON.parse(bytes.bytes.toString("utf8")));
+    if (parsed.success && parsed.data.sessionId === sessionId) return { kind: "record", record: parsed.data };
+    return { kind: "unreadable", sessionId, reason: "session.json does not have the form of a session" };
+  } catch {
+    // What is wrong with the text does not matter: it is kept as it is and shown as damaged.
+    return { kind: "unreadable", sessionId, reason: "session.json is not JSON" };
+  }
+}
+
+export function readAllSessions(fs: FileSystem, home: string): RecordRead[] {
+  let names: string[];
+  try {
+    names = fs.readdir(sessionsFolder(home));
+  } catch (error) {
+    if (errnoOf(error) === "ENOENT") return [];
+    throw error;
+  }
+  return names.filter((name) => SESSION_ID.test(name)).map((name) => readSessionRecord(fs, home, name));
+}
+
+/** All sessions of a home in memory, each backed by its `session.json`. Writes of one session are in order. */
+export class Catalog {
+  readonly #home: string;
+  readonly #fs: FileSystem;
+  readonly #records = new Map<string, SessionRecord>();
+  readonly #unreadable = new Map<string, string>();
+
+  constructor(home: string, fs: FileSystem = nodeFileSystem) {
+    this.#home = home;
+    this.#fs = fs;
+    for (const read of readAllSessions(fs, home)) {
+      if (read.kind === "record") this.#records.set(read.record.sessionId, read.record);
+      else this.#unreadable.set(read.sessionId, read.reason);
+    }
+  }
+
+  get(sessionId: string): SessionRecord | undefined {
+    return this.#records.get(sessionId);
+  }
+
+  all(): Iterable<SessionRecord> {
+    return this.#records.values();
+  }
+
+  /** Sessions whose record cannot be understood: shown, never touched (I142). */
+  unreadable(): ReadonlyMap<string, string> {
+    return this.#unreadable;
+  }
+
+  /** Durable when it resolves; in memory only then. */
+  async write(record: SessionRecord): Promise<void> {
+    const path = sessionRecordPath(this.#home, record.sessionId);
+    await replaceFileAsync(this.#fs, path, `${JSON.stringify(record, null, 2)}\n`);
+    this.#records.set(record.sessionId, record);
+  }
+
+  /** Seen in lists at once; reaches the disk with the next write. */
+  touch(sessionId: string, lastActivityAt: string): void {
+    const record = this.#records.get(sessionId);
+    if (record) this.#records.set(sessionId, { ...record, lastActivityAt });
+  }
+}

@@ -1,0 +1,123 @@
+import { PROTOCOL_VERSION, SCHEMA_REVISION, VERSION } from "@holdfast/client/protocol";
+import type { Hello } from "@holdfast/client/protocol";
+import type { FileSystem } from "@holdfast/recovery-journal";
+import { startIdOf, systemClock, systemIds } from "@holdfast/shared-process";
+import type { ProcessIdentity, ProcessObserver } from "@holdfast/shared-process";
+import type { Logger } from "pino";
+import { bootAll } from "./boot.ts";
+import { Catalog } from "./catalog.ts";
+import { newCounters } from "./counters.ts";
+import type { WorkerFiles } from "./descriptor-files.ts";
+import { Channels } from "./effects/channels.ts";
+import { freshValues } from "./effects/context.ts";
+import type { Context } from "./effects/context.ts";
+import { Ender } from "./effects/end.ts";
+import { Launcher } from "./effects/launch.ts";
+import { runEffect } from "./effects/run.ts";
+import { Stores } from "./effects/stores.ts";
+import { Watcher } from "./effects/watch.ts";
+import { Records } from "./records.ts";
+import { Registry } from "./registry.ts";
+import { Sessions } from "./sessions.ts";
+
+export interface SupervisorParts {
+  readonly home: string;
+  readonly workerProgram: string;
+  readonly epoch: number;
+  readonly self: ProcessIdentity;
+  readonly fs: FileSystem;
+  readonly observer: ProcessObserver;
+  readonly log: Logger;
+  readonly files: WorkerFiles;
+  readonly onOwnershipLost: (epoch: number) => void;
+  readonly onChanged: () => void;
+  readonly livingOnly?: boolean;
+}
+
+export interface Supervisor {
+  readonly context: Context;
+  readonly channels: Channels;
+  readonly stores: Stores;
+  readonly sessions: Sessions;
+  /** Registers every session of the home and starts what its records ask for. */
+  readonly boot: () => void;
+  /** Lets go of everything; workers stay. */
+  readonly release: () => Promise<void>;
+}
+
+/** Puts the real seams in. Nothing here decides anything. */
+export function composeSupervisor(parts: SupervisorParts): Supervisor {
+  const { home, fs, epoch, log } = parts;
+  const clock = systemClock;
+  const catalog = new Catalog(home, fs);
+  const records = new Records({ home, fs, clock, catalog, epoch });
+  const registry = new Registry({
+    clock,
+    persist: (sessionId, state, last) => records.persist(sessionId, state, last),
+    run: (sessionId, effect) => runEffect({ launcher, channels, watcher, ender }, sessionId, effect),
+    fresh: (sessionId) => freshValues(context, sessionId),
+    onPublished: () => parts.onChanged(),
+    onProblem: (sessionId, message) => log.error({ sessionId, message }, "registration"),
+    onDecision: (sessionId, event, decision) => {
+      if (decision.kind === "stale") context.counters.staleEvents += 1;
+      if (event.type === "hello" && decision.kind === "move") context.counters.adoptions += 1;
+      log.info({ sessionId, event: event.type, decision: decision.kind, ...detailOf(decision) }, "event");
+    },
+  });
+  const context: Context = {
+    home,
+    workerProgram: parts.workerProgram,
+    epoch,
+    self: parts.self,
+    fs,
+    clock,
+    ids: systemIds,
+    observer: parts.observer,
+    catalog,
+    counters: newCounters(),
+    log,
+    secrets: new Map(),
+    registry,
+    onOwnershipLost: parts.onOwnershipLost,
+  };
+  const stores = new Stores(context);
+  const launcher = new Launcher(context, stores);
+  const watcher = new Watcher(context, (generation) => launcher.isChild(generation));
+  const channels = new Channels(context, watcher, (sessionId, report) => {
+    catalog.touch(sessionId, new Date(report.lastActivityAt).toISOString());
+    parts.onChanged();
+  });
+  const ender = new Ender(context, stores);
+  const sessions = new Sessions(context, channels);
+  return {
+    context,
+    channels,
+    stores,
+    sessions,
+    boot: () => bootAll(context, { files: parts.files, records, sessions, livingOnly: parts.livingOnly ?? false }),
+    release: async () => {
+      registry.close();
+      await registry.drained();
+      await stores.releaseAll();
+      channels.closeAll();
+    },
+  };
+}
+
+const detailOf = (decision: object): object =>
+  "state" in decision && typeof decision.state === "object" && decision.state !== null && "name" in decision.state
+    ? { state: decision.state.name }
+    : "why" in decision
+      ? { why: decision.why }
+      : {};
+
+export const helloOf = ({ context }: Supervisor): Hello => ({
+  protocol: { name: "holdfast", version: PROTOCOL_VERSION },
+  schemaRevision: SCHEMA_REVISION,
+  capabilities: [],
+  version: VERSION,
+  epoch: context.epoch,
+  home: context.home,
+  pid: context.self.pid,
+  startId: startIdOf(context.self),
+});

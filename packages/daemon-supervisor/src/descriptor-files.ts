@@ -1,0 +1,65 @@
+import { readBounded } from "@holdfast/recovery-journal";
+import type { FileSystem } from "@holdfast/recovery-journal";
+import { errnoOf } from "@holdfast/shared-process";
+import { DESCRIPTOR_FILE, DESCRIPTOR_VERSION, INTENT_FILE, descriptorPath, descriptorSchema } from "./descriptor.ts";
+import type { Descriptor } from "./descriptor.ts";
+import { workersFolder } from "./home.ts";
+import { isGoal } from "./lifecycle/state.ts";
+import type { StopIntent } from "./lifecycle/state.ts";
+
+const MAX_DESCRIPTOR_BYTES = 256 * 1024;
+
+export type DescriptorRead =
+  | { readonly kind: "descriptor"; readonly sessionId: string; readonly descriptor: Descriptor }
+  | { readonly kind: "damaged"; readonly sessionId: string; readonly reason: string };
+
+export interface WorkerFiles {
+  readonly descriptors: readonly DescriptorRead[];
+  /** Intents that had to be written as bare names because the disk was full. */
+  readonly intents: ReadonlyMap<string, StopIntent>;
+}
+
+/** Reads every descriptor of a home; a bad one is a row of its own and never fails the rest (I104, I142). */
+export function readWorkerFiles(fs: FileSystem, home: string): WorkerFiles {
+  let names: string[];
+  try {
+    names = fs.readdir(workersFolder(home));
+  } catch (error) {
+    if (errnoOf(error) === "ENOENT") return { descriptors: [], intents: new Map() };
+    throw error;
+  }
+  const descriptors = names
+    .map((name) => DESCRIPTOR_FILE.exec(name)?.[1])
+    .filter((sessionId) => sessionId !== undefined)
+    .map((sessionId) => readDescriptor(fs, home, sessionId));
+  const intents = new Map<string, StopIntent>();
+  for (const name of names) {
+    const [, sessionId, stopId, goal] = INTENT_FILE.exec(name) ?? [];
+    if (sessionId === undefined || stopId === undefined || goal === undefined || !isGoal(goal)) continue;
+    intents.set(sessionId, { stopId, goal, requestedAt: new Date(0).toISOString(), force: false });
+  }
+  return { descriptors, intents };
+}
+
+function readDescriptor(fs: FileSystem, home: string, sessionId: string): DescriptorRead {
+  const damaged = (reason: string): DescriptorRead => ({ kind: "damaged", sessionId, reason });
+  const read = readBounded(fs, descriptorPath(home, sessionId), MAX_DESCRIPTOR_BYTES);
+  if (read.kind !== "read") return damaged(`its descriptor is ${read.kind}`);
+  let value: unknown;
+  try {
+    value = JSON.parse(Buffer.from(read.bytes).toString("utf8"));
+  } catch {
+    // The bytes stay as evidence; the parser's words say nothing more.
+    return damaged("its descriptor is not JSON");
+  }
+  const parsed = descriptorSchema.safeParse(value);
+  if (!parsed.success) return damaged(`its descriptor is incomplete: ${parsed.error.issues[0]?.path.join(".") ?? ""}`);
+  if (parsed.data.schemaVersion !== DESCRIPTOR_VERSION)
+    return damaged(`its descriptor has version ${parsed.data.schemaVersion}`);
+  if (parsed.data.sessionId !== sessionId) return damaged("its descriptor names another session");
+  return { kind: "descriptor", sessionId, descriptor: parsed.data };
+}
+
+/** The highest epoch that a descriptor names. */
+export const highestEpoch = ({ descriptors }: WorkerFiles): number =>
+  Math.max(0, ...descriptors.map((read) => (read.kind === "descriptor" ? read.descriptor.epoch : 0)));

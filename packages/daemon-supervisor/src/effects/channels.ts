@@ -1,0 +1,200 @@
+import { connect } from "node:net";
+import { ConnectionLost, Peer } from "@holdfast/client/protocol";
+import { reasonOf } from "@holdfast/shared-process";
+import { WORKER_PROTOCOL_VERSION, sessionDirectory } from "@holdfast/session-worker/transport";
+import type {
+  Authenticate,
+  StartResult,
+  WorkerHello,
+  WorkerNotifications,
+  WorkerReport,
+  WorkerStopAnswer,
+} from "@holdfast/session-worker/transport";
+import type { StopIntent, WorkerProcess } from "../lifecycle/state.ts";
+import type { Context } from "./context.ts";
+import { freshValues } from "./context.ts";
+import type { Watcher } from "./watch.ts";
+
+interface Channel {
+  readonly generation: string;
+  readonly peer: Peer;
+  report: WorkerReport;
+}
+
+const FIRST_RETRY_MS = 5;
+const LAST_RETRY_MS = 500;
+/** One attempt; a worker that is merely slow is asked again, for as long as it takes. */
+const AUTHENTICATE_MS = 2_000;
+
+/** States in which a connection to this generation is wanted. */
+const wanting = new Set(["starting", "reconnecting", "stopping"]);
+
+/** The authenticated control channels to workers: one per session at most. */
+export class Channels {
+  readonly #context: Context;
+  readonly #watcher: Watcher;
+  readonly #onReport: (sessionId: string, report: WorkerReport) => void;
+  readonly #channels = new Map<string, Channel>();
+  readonly #connecting = new Set<string>();
+
+  constructor(context: Context, watcher: Watcher, onReport: (sessionId: string, report: WorkerReport) => void) {
+    this.#context = context;
+    this.#watcher = watcher;
+    this.#onReport = onReport;
+  }
+
+  report(sessionId: string): WorkerReport | null {
+    return this.#channels.get(sessionId)?.report ?? null;
+  }
+
+  peer(sessionId: string): Peer | null {
+    return this.#channels.get(sessionId)?.peer ?? null;
+  }
+
+  /** Connects and authenticates until it works or the state no longer wants it. */
+  async connect(sessionId: string, process: WorkerProcess): Promise<void> {
+    if (this.#connecting.has(process.generation)) return;
+    this.#connecting.add(process.generation);
+    try {
+      let delay = FIRST_RETRY_MS;
+      while (this.#isWanted(sessionId, process)) {
+        if (await this.#attempt(sessionId, process)) return;
+        this.#watcher.look(sessionId, process);
+        await this.#pause(delay);
+        delay = Math.min(delay * 2, LAST_RETRY_MS);
+      }
+    } finally {
+      this.#connecting.delete(process.generation);
+    }
+  }
+
+  async startWorker(sessionId: string, process: WorkerProcess): Promise<void> {
+    const { registry, catalog, secrets } = this.#context;
+    const { generation } = process;
+    const channel = this.#of(sessionId, generation);
+    const record = catalog.get(sessionId);
+    if (!channel || !record) return;
+    try {
+      const environment = { ...record.environment, ...secrets.get(sessionId) };
+      const restored = this.#context.fs.exists(`${sessionDirectory(this.#context.home, sessionId)}/transcript.jsonl`);
+      const answer = (await channel.peer.request("worker/start", { environment, restored })) as StartResult;
+      if (answer.kind === "serving") {
+        channel.report = answer.report;
+        registry.dispatch(sessionId, { type: "serving", generation });
+      } else {
+        const { terminal, reason } = answer;
+        registry.dispatch(sessionId, { type: "start_failed", generation, terminal, reason });
+      }
+    } catch (error) {
+      // A lost channel says so by itself and leads to a new hello.
+      if (error instanceof ConnectionLost) return;
+      registry.dispatch(sessionId, { type: "start_failed", generation, terminal: false, reason: reasonOf(error) });
+    }
+  }
+
+  async askStop(sessionId: string, process: WorkerProcess, intent: StopIntent): Promise<void> {
+    const { registry } = this.#context;
+    const channel = this.#of(sessionId, process.generation);
+    if (!channel) return;
+    const { stopId, goal, force } = intent;
+    try {
+      const answer = (await channel.peer.request("worker/stop", { stopId, goal, force })) as WorkerStopAnswer;
+      if (answer.kind === "busy") registry.dispatch(sessionId, { type: "busy", stopId, why: answer.why });
+      else registry.dispatch(sessionId, { type: "acknowledged", stopId, graceMs: answer.graceMs });
+    } catch (error) {
+      // No answer counts as silence: the timer that is already running decides.
+      this.#context.log.info({ sessionId, stopId, reason: reasonOf(error) }, "a stop was not acknowledged");
+    }
+  }
+
+  closeAll(): void {
+    for (const { peer } of this.#channels.values()) peer.destroy();
+  }
+
+  /** What proves to a worker who is asking, and by which epoch. */
+  credentials(sessionId: string, process: WorkerProcess, purpose: Authenticate["purpose"]): Authenticate {
+    return {
+      protocol: WORKER_PROTOCOL_VERSION,
+      token: process.token,
+      sessionId,
+      generation: process.generation,
+      epoch: this.#context.epoch,
+      supervisor: this.#context.self,
+      purpose,
+    };
+  }
+
+  async #open(
+    sessionId: string,
+    process: WorkerProcess,
+    onNotification: (method: string, params: unknown) => void,
+  ): Promise<{ readonly peer: Peer; readonly hello: Extract<WorkerHello, { kind: "hello" }> } | null> {
+    const socket = connect(process.socketPath);
+    const peer = new Peer(socket, { onNotification });
+    const parameters = this.credentials(sessionId, process, "control");
+    try {
+      const signal = AbortSignal.timeout(AUTHENTICATE_MS);
+      const hello = (await peer.request("authenticate", parameters, { signal })) as WorkerHello;
+      if (hello.kind === "hello") return { peer, hello };
+      if (hello.why === "stale_epoch") this.#context.onOwnershipLost(hello.epoch);
+      this.#context.log.warn({ sessionId, why: hello.why }, "a worker refused this supervisor");
+    } catch (error) {
+      this.#context.log.debug({ sessionId, reason: reasonOf(error) }, "a worker does not answer yet");
+    }
+    peer.destroy();
+    return null;
+  }
+
+  async #attempt(sessionId: string, process: WorkerProcess): Promise<boolean> {
+    const { registry } = this.#context;
+    const { generation } = process;
+    const opened = await this.#open(sessionId, process, (method, params) =>
+      this.#receive(sessionId, generation, { method, params }),
+    );
+    if (!opened) return false;
+    if (opened.peer.closed || !this.#isWanted(sessionId, process)) {
+      opened.peer.destroy();
+      return !opened.peer.closed;
+    }
+    const channel = { generation, peer: opened.peer, report: opened.hello.report };
+    this.#channels.set(sessionId, channel);
+    opened.peer.onClose(() => {
+      if (this.#channels.get(sessionId) === channel) this.#channels.delete(sessionId);
+      registry.dispatch(sessionId, { type: "channel_closed", generation });
+    });
+    this.#onReport(sessionId, channel.report);
+    const fresh = freshValues(this.#context, sessionId);
+    registry.dispatch(sessionId, { type: "hello", generation, phase: opened.hello.phase, fresh });
+    return true;
+  }
+
+  #receive(sessionId: string, generation: string, message: { method: string; params: unknown }): void {
+    const channel = this.#of(sessionId, generation);
+    if (!channel) return;
+    if (message.method === "worker/activity") {
+      channel.report = message.params as WorkerNotifications["worker/activity"];
+      this.#onReport(sessionId, channel.report);
+    } else if (message.method === "worker/closing") {
+      const { reason } = message.params as WorkerNotifications["worker/closing"];
+      const fresh = freshValues(this.#context, sessionId);
+      // Work in the queue wants a new worker; without any the session rests until somebody needs it.
+      const goal = channel.report.openOperations > 0 ? "replace" : "passivate";
+      const intent = { stopId: fresh.stopId, requestedAt: fresh.at, goal, force: false } as const;
+      this.#context.registry.dispatch(sessionId, { type: "closing", generation, reason, intent });
+    }
+  }
+
+  #of(sessionId: string, generation: string): Channel | null {
+    const channel = this.#channels.get(sessionId);
+    return channel?.generation === generation ? channel : null;
+  }
+
+  #isWanted(sessionId: string, { generation }: WorkerProcess): boolean {
+    const state = this.#context.registry.newest(sessionId);
+    return state !== null && wanting.has(state.name) && "process" in state && state.process?.generation === generation;
+  }
+
+  #pause(delayMs: number): Promise<void> {
+    return new Promise((resolve) => void this.#context.clock.setTimer(delayMs, resolve));
+  }
+}

@@ -1,0 +1,115 @@
+import { defaultKeep, endMarked, reasonOf } from "@holdfast/shared-process";
+import { removeFile, removeJournal } from "@holdfast/recovery-journal";
+import { sessionDirectory } from "@holdfast/session-worker/transport";
+import type { SessionStore } from "@holdfast/session-worker/transport";
+import type { StopIntent, WorkerProcess } from "../lifecycle/state.ts";
+import type { Context } from "./context.ts";
+import { freshValues } from "./context.ts";
+import type { Stores } from "./stores.ts";
+
+/** What a dead worker's agents get between SIGTERM and SIGKILL (DESIGN §3.5). */
+const SWEEP_GRACE_MS = 1_000;
+
+/** Ends what a worker left behind once it is proven gone: its tree, its open work, its run-time files. */
+export class Ender {
+  readonly #context: Context;
+  readonly #stores: Stores;
+
+  constructor(context: Context, stores: Stores) {
+    this.#context = context;
+    this.#stores = stores;
+  }
+
+  /** Recovery: interrupted work is marked, the rest stays queued; the store stays open to admit requests. */
+  settle(sessionId: string, process: WorkerProcess): Promise<void> {
+    const { registry, counters } = this.#context;
+    const { generation } = process;
+    return this.#stores.inLane(sessionId, async () => {
+      try {
+        await this.#sweep(sessionId, process, false);
+        const opened = await this.#stores.open(sessionId);
+        if (opened.kind !== "opened") {
+          const reason = opened.kind === "owned" ? "its journal has another writer" : opened.reason;
+          registry.dispatch(sessionId, {
+            type: "settle_failed",
+            generation,
+            terminal: opened.kind === "refused",
+            reason,
+          });
+          return;
+        }
+        counters.interruptedActions += (await opened.store.settleInterrupted()).length;
+        this.#removeRunFiles(process);
+        counters.recoveries += 1;
+        const fresh = freshValues(this.#context, sessionId);
+        registry.dispatch(sessionId, { type: "settled", generation, fresh });
+      } catch (error) {
+        await this.#stores.close(sessionId).catch(() => undefined);
+        registry.dispatch(sessionId, { type: "settle_failed", generation, terminal: false, reason: reasonOf(error) });
+      }
+    });
+  }
+
+  /** The idempotent end of a stop (I13): whatever fails is tried again by the finalizer's timer. */
+  finalize(sessionId: string, process: WorkerProcess | null, intent: StopIntent): Promise<void> {
+    const { registry } = this.#context;
+    const { stopId } = intent;
+    return this.#stores.inLane(sessionId, async () => {
+      try {
+        if (process) await this.#sweep(sessionId, process, intent.force);
+        await this.#settleFor(sessionId, intent);
+        if (process) this.#removeRunFiles(process);
+        registry.dispatch(sessionId, { type: "finalized", stopId });
+      } catch (error) {
+        const reason = reasonOf(error);
+        this.#context.log.warn({ sessionId, stopId, reason }, "clean-up failed; it is tried again");
+        registry.dispatch(sessionId, { type: "finalize_failed", stopId, reason });
+      }
+    });
+  }
+
+  async #settleFor(sessionId: string, { goal }: StopIntent): Promise<void> {
+    const opened = await this.#stores.open(sessionId);
+    if (opened.kind === "refused") {
+      // Damaged files stay as they are (I71); a stop is not held up by what it could not settle (I167).
+      this.#context.log.warn({ sessionId, reason: opened.reason }, "open work could not be settled");
+      return;
+    }
+    if (opened.kind === "owned") throw new Error("its journal has another writer");
+    const { store } = opened;
+    try {
+      await store.settleInterrupted();
+      if (goal === "stop" || goal === "archive") await this.#settleStopped(store);
+      if (goal === "passivate") store.append({ type: "state", state: "passivated" });
+    } finally {
+      await this.#stores.close(sessionId);
+    }
+    if (!store.remembers) removeJournal(`${sessionDirectory(this.#context.home, sessionId)}/journal`, this.#context.fs);
+  }
+
+  async #settleStopped(store: SessionStore): Promise<void> {
+    await store.cancelAll("stopped");
+    store.append({ type: "state", state: "stopped" });
+    await store.sync();
+  }
+
+  async #sweep(sessionId: string, process: WorkerProcess, force: boolean): Promise<void> {
+    const { observer, clock, log } = this.#context;
+    const report = await endMarked({
+      marker: { name: "HOLDFAST_SESSION", value: process.marker },
+      graceMs: force ? 0 : SWEEP_GRACE_MS,
+      keep: defaultKeep,
+      force,
+      observer,
+      clock,
+    });
+    if (report.remaining.length > 0 || report.kept.length > 0)
+      log.warn({ sessionId, kept: report.kept, remaining: report.remaining }, "processes of this session are left");
+  }
+
+  #removeRunFiles({ socketPath, lifelinePath }: WorkerProcess): void {
+    // Names carry the generation, so nobody else can have bound or made them.
+    removeFile(this.#context.fs, socketPath);
+    if (lifelinePath !== null) removeFile(this.#context.fs, lifelinePath);
+  }
+}

@@ -1,0 +1,126 @@
+import { closeSync, openSync } from "node:fs";
+import { createLifeline, holdLifeline, ownEnvironment, reasonOf, spawnGated } from "@holdfast/shared-process";
+import type { GatedProcess, LaunchFailure, Lifeline } from "@holdfast/shared-process";
+import { WORKER_PROTOCOL_VERSION } from "@holdfast/session-worker/transport";
+import type { WorkerOrders } from "@holdfast/session-worker/transport";
+import { lifelinePath, logsFolder, placeSocket } from "../home.ts";
+import type { WorkerProcess } from "../lifecycle/state.ts";
+import type { Context } from "./context.ts";
+import { freshValues } from "./context.ts";
+import type { Stores } from "./stores.ts";
+
+/** Causes that the next try may well not meet. */
+const passing = new Set<LaunchFailure["code"]>(["too_many_open_files", "spawn_failed", "identity_unreadable"]);
+
+/** Starts workers behind their gates, and keeps hold of those that are children of this supervisor. */
+export class Launcher {
+  readonly #context: Context;
+  readonly #stores: Stores;
+  readonly #children = new Map<string, GatedProcess>();
+
+  constructor(context: Context, stores: Stores) {
+    this.#context = context;
+    this.#stores = stores;
+  }
+
+  /** An own child's exit arrives as an event; others are watched by their verdict. */
+  isChild(generation: string): boolean {
+    return this.#children.has(generation);
+  }
+
+  async spawn(sessionId: string, generation: string): Promise<void> {
+    const { registry } = this.#context;
+    const fail = (terminal: boolean, reason: string): void => {
+      const fresh = freshValues(this.#context, sessionId);
+      registry.dispatch(sessionId, { type: "spawn_failed", generation, terminal, reason, fresh });
+    };
+    let launched: Awaited<ReturnType<typeof spawnGated>>;
+    let draft: Omit<WorkerProcess, "identity">;
+    try {
+      await this.#stores.release(sessionId);
+      draft = await this.#draft(generation);
+      launched = await this.#spawnGated(sessionId, draft);
+    } catch (error) {
+      fail(false, reasonOf(error));
+      return;
+    }
+    if (launched.kind === "failed") {
+      fail(!passing.has(launched.code), launched.message);
+      return;
+    }
+    const child = launched.process;
+    this.#context.counters.launches += 1;
+    this.#children.set(generation, child);
+    const process = { ...draft, identity: child.identity };
+    registry.dispatch(sessionId, { type: "spawned", generation, process });
+    child.onExit(() => {
+      this.#children.delete(generation);
+      registry.dispatch(sessionId, { type: "process_gone", generation, how: "gone" });
+    });
+    child.unref();
+  }
+
+  openGate(sessionId: string, process: WorkerProcess): void {
+    const orders: WorkerOrders = {
+      protocol: WORKER_PROTOCOL_VERSION,
+      home: this.#context.home,
+      sessionId,
+      generation: process.generation,
+      token: process.token,
+      marker: process.marker,
+      socketPath: process.socketPath,
+      epoch: this.#context.epoch,
+      supervisor: this.#context.self,
+    };
+    this.#children.get(process.generation)?.openGate(JSON.stringify(orders));
+  }
+
+  discard(process: WorkerProcess): void {
+    void this.#children.get(process.generation)?.discard();
+  }
+
+  async #draft(generation: string): Promise<Omit<WorkerProcess, "identity">> {
+    const { home, fs, ids } = this.#context;
+    const name = generation.slice(0, 13);
+    return {
+      generation,
+      socketPath: placeSocket(fs, home, name),
+      token: ids.newToken(32),
+      marker: ids.newToken(18),
+      lifelinePath: await this.#lifeline(name),
+    };
+  }
+
+  /** A machine without mkfifo only loses a proof that is needed where /proc cannot be read. */
+  async #lifeline(name: string): Promise<string | null> {
+    const path = lifelinePath(this.#context.home, name);
+    try {
+      await createLifeline(path);
+      return path;
+    } catch (error) {
+      this.#context.log.warn({ path, reason: reasonOf(error) }, "no lifeline");
+      return null;
+    }
+  }
+
+  async #spawnGated(sessionId: string, draft: Omit<WorkerProcess, "identity">): ReturnType<typeof spawnGated> {
+    const { home, workerProgram } = this.#context;
+    const errors = openSync(`${logsFolder(home)}/worker-${sessionId}.err`, "a", 0o600);
+    let lifeline: Lifeline | null = null;
+    try {
+      lifeline = draft.lifelinePath === null ? null : holdLifeline(draft.lifelinePath);
+      return await spawnGated({
+        command: process.execPath,
+        args: [workerProgram],
+        env: ownEnvironment(process.env, { HOLDFAST_HOME: home }),
+        cwd: "/",
+        standardError: errors,
+        ...(lifeline ? { lifelineFd: lifeline.fd } : {}),
+      });
+    } finally {
+      // The child holds both from its birth; this copy would keep a dead worker's lifeline alive.
+      lifeline?.[Symbol.dispose]();
+      closeSync(errors);
+    }
+  }
+}

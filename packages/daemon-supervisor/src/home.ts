@@ -1,0 +1,47 @@
+import { createHash } from "node:crypto";
+import { tmpdir } from "node:os";
+import { ensurePrivateDirectory } from "@holdfast/recovery-journal";
+import type { FileSystem } from "@holdfast/recovery-journal";
+import { socketPathFits } from "@holdfast/shared-process";
+import { ProtocolError } from "@holdfast/client/protocol";
+
+/** The folders of a home (DESIGN §4). All 0700, whatever the umask. */
+export const homeFolders = ["owner", "workers", "sessions", "run", "logs"] as const;
+
+export const ownerFolder = (home: string): string => `${home}/owner`;
+export const workersFolder = (home: string): string => `${home}/workers`;
+export const sessionsFolder = (home: string): string => `${home}/sessions`;
+export const logsFolder = (home: string): string => `${home}/logs`;
+export const lifelinePath = (home: string, name: string): string => `${home}/run/${name}.alive`;
+
+/** Creates or verifies the home. Throws `ProtocolError("unsafe_directory")` with the way out. */
+export function prepareHome(fs: FileSystem, home: string): void {
+  try {
+    ensurePrivateDirectory(fs, home);
+    for (const folder of homeFolders) ensurePrivateDirectory(fs, `${home}/${folder}`);
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    throw new ProtocolError("unsafe_directory", message, {
+      hint: `chmod 700 ${home}, or use --home with a directory of your own`,
+    });
+  }
+}
+
+/** Where long paths take their sockets: Node truncates beyond 107 bytes without a word (I147). */
+function runtimeFolder(environment: NodeJS.ProcessEnv, uid: number): string {
+  const runtime = environment["XDG_RUNTIME_DIR"];
+  return runtime?.startsWith("/") ? `${runtime}/holdfast` : `${tmpdir()}/holdfast-${uid}`;
+}
+
+/** The path of a socket named after its generation: in the home if that fits, else in a verified runtime folder. */
+export function placeSocket(fs: FileSystem, home: string, name: string): string {
+  const inHome = `${home}/run/${name}.sock`;
+  if (socketPathFits(inHome)) return inHome;
+  const folder = runtimeFolder(process.env, process.getuid?.() ?? 0);
+  ensurePrivateDirectory(fs, folder);
+  const path = `${folder}/${createHash("sha256").update(home).digest("hex").slice(0, 12)}-${name}.sock`;
+  if (socketPathFits(path)) return path;
+  throw new ProtocolError("path_too_long", `a socket path takes at most 107 bytes, and ${path} has more`, {
+    hint: "set XDG_RUNTIME_DIR to a shorter directory, or use --home with a shorter one",
+  });
+}

@@ -1,0 +1,27 @@
+import type { Clock } from "@holdfast/shared-process";
+import type { Registry } from "./registry.ts";
+
+/** A daemon without a session that has a process ends itself after this (CLI.md §6). */
+const IDLE_MS = 30 * 60_000;
+
+export class Idle {
+  readonly #clock: Clock;
+  readonly #onIdle: () => void;
+  #timer: Disposable | null = null;
+
+  constructor(clock: Clock, onIdle: () => void) {
+    this.#clock = clock;
+    this.#onIdle = onIdle;
+  }
+
+  /** Looks at what is registered now; called on every change, so that no periodic timer is needed. */
+  look(registry: Registry): void {
+    const resting = registry.sessionIds().every((sessionId) => registry.newest(sessionId)?.name === "passivated");
+    if (!resting) {
+      this.#timer?.[Symbol.dispose]();
+      this.#timer = null;
+      return;
+    }
+    this.#timer ??= this.#clock.setTimer(IDLE_MS, () => this.#onIdle());
+  }
+}

@@ -1,0 +1,138 @@
+import { beginStop, environmentReason, launch, recover, replaceIntent, startBlank, waitOrFail } from "./parts.ts";
+import { deny, ignore, late, move, noSettle, noSpawn, noTimer, notAsked, notStopping } from "./rule.ts";
+import type { Row } from "./rule.ts";
+import { KILL_RETRY_MS, START_DEADLINE_MS, START_FAILED_KILL_MS } from "./times.ts";
+
+const joins = { ignore: "joins the launch that is under way" } as const;
+
+export const launching: Row<"launching"> = {
+  spawned: (state, { process }, now) =>
+    move(
+      {
+        name: "starting",
+        process,
+        launches: state.launches,
+        failure: null,
+        due: { timer: "start_deadline", at: now + START_DEADLINE_MS },
+      },
+      { type: "open_gate", process },
+      { type: "connect", process },
+    ),
+  spawn_failed: (state, { terminal, reason, fresh }, now) =>
+    waitOrFail({ process: null, launches: state.launches, terminal: terminal ? reason : null }, fresh, now),
+  hello: notAsked,
+  serving: notAsked,
+  start_failed: notAsked,
+  channel_closed: notAsked,
+  process_gone: { impossible: "the spawn answers before its process is watched" },
+  settled: noSettle,
+  settle_failed: noSettle,
+  due: noTimer,
+  stop: (state, { intent }) =>
+    intent.goal === "passivate"
+      ? deny("session_busy", "the session is starting")
+      : move({
+          name: "stopping",
+          process: null,
+          generation: state.generation,
+          launches: state.launches,
+          intent,
+          phase: "spawning",
+          due: null,
+        }),
+  resume: joins,
+  acknowledged: notStopping,
+  busy: notStopping,
+  signalled: late,
+  finalized: notStopping,
+  finalize_failed: notStopping,
+  closing: notAsked,
+};
+
+export const starting: Row<"starting"> = {
+  spawned: noSpawn,
+  spawn_failed: noSpawn,
+  hello: (state, { phase }, now) =>
+    phase === "serving"
+      ? move({ name: "ready", process: state.process, launches: state.launches, due: null })
+      : state.failure
+        ? ignore("it said that it cannot start")
+        : startBlank(state, now),
+  serving: ({ process, launches }) => move({ name: "ready", process, launches, due: null }),
+  start_failed: (state, { terminal, reason }, now) =>
+    move(
+      { ...state, failure: { terminal, reason }, due: { timer: "kill", at: now + START_FAILED_KILL_MS } },
+      { type: "signal", process: state.process, signal: "SIGTERM", stopId: state.process.generation },
+      { type: "watch", process: state.process },
+    ),
+  channel_closed: (state) => move(state, { type: "connect", process: state.process }),
+  process_gone: (state) => recover(state, state.failure?.terminal ? state.failure.reason : null),
+  settled: noSettle,
+  settle_failed: noSettle,
+  due: (state, { timer, fresh }, now) =>
+    timer === "start_deadline"
+      ? beginStop(state, replaceIntent(fresh), { now, channel: false })
+      : move(
+          { ...state, due: { timer: "kill", at: now + KILL_RETRY_MS } },
+          { type: "signal", process: state.process, signal: "SIGKILL", stopId: state.process.generation },
+        ),
+  stop: (state, { intent }, now) =>
+    intent.goal === "passivate"
+      ? deny("session_busy", "the session is starting")
+      : beginStop(state, intent, { now, channel: false }),
+  resume: joins,
+  acknowledged: notStopping,
+  busy: notStopping,
+  signalled: { ignore: "its timer tries again until the process is gone" },
+  finalized: notStopping,
+  finalize_failed: notStopping,
+  closing: { ignore: "its exit follows" },
+};
+
+export const recovering: Row<"recovering"> = {
+  spawned: noSpawn,
+  spawn_failed: noSpawn,
+  hello: late,
+  serving: late,
+  start_failed: late,
+  channel_closed: late,
+  process_gone: { ignore: "known: this is its recovery" },
+  settled: (state, { fresh }, now) => waitOrFail(state, fresh, now),
+  settle_failed: (state, { terminal, reason }, now) =>
+    terminal
+      ? move({
+          name: "failed",
+          process: state.process,
+          launches: state.launches,
+          reason,
+          code: "session_failed",
+          due: null,
+        })
+      : move({ ...state, due: { timer: "settle", at: now + KILL_RETRY_MS } }),
+  due: (state, { timer, fresh }, now) => {
+    if (timer === "settle")
+      return state.process
+        ? recover({ process: state.process, launches: state.launches }, state.terminal)
+        : ignore("nothing is left to settle");
+    if (fresh.missingEnvironment.length > 0) {
+      const reason = environmentReason(fresh.missingEnvironment);
+      const { process, launches } = state;
+      return move({ name: "failed", process, launches, reason, code: "needs_fresh_environment", due: null });
+    }
+    return launch(fresh, [...state.launches, { bootId: fresh.bootId, at: now }]);
+  },
+  stop: (state, { intent }) =>
+    intent.goal === "passivate"
+      ? deny("session_busy", "the session is recovering")
+      : move(
+          { name: "finalizing", process: state.process, launches: state.launches, intent, due: null },
+          { type: "finalize", process: state.process, intent },
+        ),
+  resume: { ignore: "joins the recovery that is under way" },
+  acknowledged: notStopping,
+  busy: notStopping,
+  signalled: late,
+  finalized: notStopping,
+  finalize_failed: notStopping,
+  closing: late,
+};

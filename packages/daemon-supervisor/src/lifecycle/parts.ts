@@ -1,0 +1,92 @@
+import { relaunchDelay, withinWindow } from "./budget.ts";
+import { move } from "./rule.ts";
+import type { Decision, Fresh, LaunchTime, Millis, StateNamed, StopIntent, WorkerProcess } from "./state.ts";
+import { FORCED_KILL_MS, SILENCE_MS, SILENT_KILL_MS, START_DEADLINE_MS } from "./times.ts";
+
+interface Running {
+  readonly process: WorkerProcess;
+  readonly launches: readonly LaunchTime[];
+}
+
+/** The first step of every stop: ask where a channel answers, else SIGTERM; always watch. */
+export function beginStop(running: Running, intent: StopIntent, at: { now: Millis; channel: boolean }): Decision {
+  const { process, launches } = running;
+  const base = { name: "stopping", process, generation: process.generation, launches, intent } as const;
+  const watch = { type: "watch", process } as const;
+  const terminate = { type: "signal", process, signal: "SIGTERM", stopId: intent.stopId } as const;
+  if (intent.force) {
+    const due = { timer: "kill", at: at.now + FORCED_KILL_MS } as const;
+    return move({ ...base, phase: "terminated", due }, terminate, watch);
+  }
+  if (!at.channel) {
+    const due = { timer: "kill", at: at.now + SILENT_KILL_MS } as const;
+    return move({ ...base, phase: "terminated", due }, terminate, watch);
+  }
+  const due = { timer: "silence", at: at.now + SILENCE_MS } as const;
+  return move({ ...base, phase: "asked", due }, { type: "ask_stop", process, intent }, watch);
+}
+
+export const replaceIntent = (fresh: Fresh): StopIntent => ({
+  stopId: fresh.stopId,
+  requestedAt: fresh.at,
+  goal: "replace",
+  force: false,
+});
+
+export const launch = (fresh: Fresh, launches: readonly LaunchTime[]): Decision =>
+  move(
+    { name: "launching", generation: fresh.generation, launches, due: null },
+    { type: "spawn", generation: fresh.generation },
+  );
+
+/** The worker is proven gone: end what it left, settle its journal, then see. */
+export const recover = ({ process, launches }: Running, terminal: string | null): Decision =>
+  move({ name: "recovering", process, launches, phase: "settling", terminal, due: null }, { type: "settle", process });
+
+interface Next {
+  readonly process: WorkerProcess | null;
+  readonly launches: readonly LaunchTime[];
+  readonly terminal: string | null;
+}
+
+/** After settling, or after a launch that left nothing behind: wait for the relaunch, or fail for a reason. */
+export function waitOrFail(next: Next, fresh: Pick<Fresh, "bootId" | "missingEnvironment">, now: Millis): Decision {
+  const { process, terminal } = next;
+  const launches = withinWindow(next.launches, { at: now, bootId: fresh.bootId });
+  const fail = (reason: string, code: StateNamed<"failed">["code"] = "session_failed"): Decision =>
+    move({ name: "failed", process, launches, reason, code, due: null });
+  if (terminal !== null) return fail(terminal);
+  if (fresh.missingEnvironment.length > 0)
+    return fail(environmentReason(fresh.missingEnvironment), "needs_fresh_environment");
+  const delay = relaunchDelay(launches);
+  if (delay === null) return fail(`gave up after ${launches.length} relaunches in 5 minutes`);
+  const due = { timer: "relaunch", at: now + delay } as const;
+  return move({ name: "recovering", process, launches, phase: "waiting", terminal: null, due });
+}
+
+export const environmentReason = (names: readonly string[]): string =>
+  `its environment held values that are not stored: ${names.join(", ")}`;
+
+/** A worker that answers `blank` gets its session. */
+export const startBlank = ({ process, launches }: Running, now: Millis): Decision =>
+  move(
+    {
+      name: "starting",
+      process,
+      launches,
+      failure: null,
+      due: { timer: "start_deadline", at: now + START_DEADLINE_MS },
+    },
+    { type: "start_worker", process },
+  );
+
+export type Merge = { readonly kind: "joined" } | { readonly kind: "changed"; readonly intent: StopIntent };
+
+/** A second stop joins the first; archive is sticky, force escalates, an explicit stop beats passivation and replacement. */
+export function mergeIntents(current: StopIntent, incoming: StopIntent): Merge {
+  if (incoming.goal === "passivate") return { kind: "joined" };
+  const goal = current.goal === "archive" ? "archive" : incoming.goal;
+  const force = current.force || incoming.force;
+  if (goal === current.goal && force === current.force) return { kind: "joined" };
+  return { kind: "changed", intent: { ...current, stopId: incoming.stopId, goal, force } };
+}

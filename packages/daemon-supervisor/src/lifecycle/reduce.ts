@@ -1,0 +1,47 @@
+import { invariant } from "@holdfast/shared-process";
+import { transitions } from "./transitions.ts";
+import type { Rule } from "./rule.ts";
+import type { Decision, Event, Millis, State } from "./state.ts";
+
+export type Reduced = Decision | { readonly kind: "stale"; readonly why: string };
+
+/** The generation that the state's effects answer for. */
+export function generationOf(state: State): string | null {
+  switch (state.name) {
+    case "launching":
+    case "stopping":
+      return state.generation;
+    case "passivated":
+      return null;
+    case "starting":
+    case "ready":
+    case "reconnecting":
+    case "recovering":
+    case "finalizing":
+    case "failed":
+      return state.process?.generation ?? null;
+  }
+}
+
+const stopIdOf = (state: State): string | null =>
+  state.name === "stopping" || state.name === "finalizing" ? state.intent.stopId : null;
+
+/** The one place where results of another generation, another stop or another timer are dropped (I62, I6). */
+function staleness(state: State, event: Event): string | null {
+  if ("generation" in event && event.generation !== generationOf(state)) return "another generation";
+  if ("stopId" in event && event.type !== "signalled" && event.stopId !== stopIdOf(state)) return "another stop";
+  if (event.type === "due" && (state.due?.timer !== event.timer || state.due.at !== event.at)) return "another timer";
+  return null;
+}
+
+/** Pure and synchronous: what this event does to a registration in this state. `now` is monotonic. */
+export function reduce(state: State, event: Event, now: Millis): Reduced {
+  const why = staleness(state, event);
+  if (why !== null) return { kind: "stale", why };
+  // The row and the event were chosen by their own discriminants; the compiler cannot pair the two unions.
+  const rule = transitions[state.name][event.type] as Rule<State, Event>;
+  if (typeof rule === "function") return rule(state, event, now);
+  if ("ignore" in rule) return { kind: "ignore", why: rule.ignore };
+  if ("deny" in rule) return { kind: "deny", code: rule.deny, why: rule.why };
+  invariant(false, `impossible: ${event.type} in ${state.name}: ${rule.impossible}`);
+}

@@ -1,0 +1,128 @@
+import { mergeIntents, replaceIntent, environmentReason } from "./parts.ts";
+import { deny, ignore, late, move, noSettle, noSpawn } from "./rule.ts";
+import type { Row } from "./rule.ts";
+import type { Decision, Millis, StateNamed, StopIntent } from "./state.ts";
+import {
+  CLEAN_UP_RETRY_MS,
+  DISCARD_KILL_MS,
+  FORCED_KILL_MS,
+  GRACE_MARGIN_MS,
+  KILL_RETRY_MS,
+  SILENCE_MS,
+  SILENT_KILL_MS,
+} from "./times.ts";
+
+const finalize = (state: StateNamed<"stopping" | "finalizing">, intent: StopIntent): Decision => {
+  const { process, launches } = state;
+  return move({ name: "finalizing", process, launches, intent, due: null }, { type: "finalize", process, intent });
+};
+
+/** The same process ends by the same rules under a new goal; only force, and a worker that was merely asked, hear of it. */
+function changeGoal(state: StateNamed<"stopping">, intent: StopIntent, now: Millis): Decision {
+  const { process } = state;
+  if (!process) return move({ ...state, intent });
+  if (intent.force && !state.intent.force && state.phase !== "killing") {
+    const due = { timer: "kill", at: now + FORCED_KILL_MS } as const;
+    return move(
+      { ...state, intent, phase: "terminated", due },
+      { type: "signal", process, signal: "SIGTERM", stopId: intent.stopId },
+    );
+  }
+  if (state.phase !== "asked") return move({ ...state, intent });
+  const due = { timer: "silence", at: now + SILENCE_MS } as const;
+  return move({ ...state, intent, due }, { type: "ask_stop", process, intent });
+}
+
+export const stopping: Row<"stopping"> = {
+  spawned: (state, { process }, now) =>
+    move(
+      { ...state, process, phase: "terminated", due: { timer: "kill", at: now + DISCARD_KILL_MS } },
+      { type: "discard", process },
+      { type: "watch", process },
+    ),
+  spawn_failed: (state) => finalize(state, state.intent),
+  hello: (state, _event, now) =>
+    // A successor found the intent and has just reached the worker: it is asked before anything is signalled (I23).
+    state.phase === "asked" && state.process
+      ? move(
+          { ...state, due: { timer: "silence", at: now + SILENCE_MS } },
+          { type: "ask_stop", process: state.process, intent: state.intent },
+        )
+      : ignore("its stop is under way"),
+  serving: late,
+  start_failed: late,
+  channel_closed: { ignore: "its exit or the timer follows" },
+  process_gone: (state) => finalize(state, state.intent),
+  settled: noSettle,
+  settle_failed: noSettle,
+  due: (state, { timer }, now) => {
+    const { process, intent } = state;
+    if (!process) return ignore("there is no process yet");
+    return timer === "silence"
+      ? move(
+          { ...state, phase: "terminated", due: { timer: "kill", at: now + SILENT_KILL_MS - SILENCE_MS } },
+          { type: "signal", process, signal: "SIGTERM", stopId: intent.stopId },
+        )
+      : move(
+          { ...state, phase: "killing", due: { timer: "kill", at: now + KILL_RETRY_MS } },
+          { type: "signal", process, signal: "SIGKILL", stopId: intent.stopId },
+        );
+  },
+  stop: (state, { intent }, now) => {
+    const merge = mergeIntents(state.intent, intent);
+    return merge.kind === "joined" ? ignore("joins the stop that is under way") : changeGoal(state, merge.intent, now);
+  },
+  resume: (state, { fresh }, now) => {
+    if (state.intent.goal === "replace") return ignore("joins the replacement that is under way");
+    if (fresh.missingEnvironment.length > 0)
+      return deny("needs_fresh_environment", environmentReason(fresh.missingEnvironment));
+    return changeGoal(state, replaceIntent(fresh), now);
+  },
+  acknowledged: (state, { graceMs }, now) =>
+    state.phase === "asked"
+      ? move({ ...state, phase: "granted", due: { timer: "kill", at: now + graceMs + GRACE_MARGIN_MS } })
+      : ignore("the time for a grace is over"),
+  busy: (state) =>
+    state.phase === "asked" && state.process && state.intent.goal === "passivate"
+      ? move({ name: "ready", process: state.process, launches: state.launches, due: null })
+      : ignore("it has been told to end"),
+  signalled: { ignore: "the kill timer tries again until the process is gone (I19)" },
+  finalized: { impossible: "nothing is finalized before the process is gone" },
+  finalize_failed: { impossible: "nothing is finalized before the process is gone" },
+  closing: { ignore: "its stop is under way" },
+};
+
+export const finalizing: Row<"finalizing"> = {
+  spawned: noSpawn,
+  spawn_failed: noSpawn,
+  hello: late,
+  serving: late,
+  start_failed: late,
+  channel_closed: late,
+  process_gone: { ignore: "known: this is its clean-up" },
+  settled: late,
+  settle_failed: late,
+  due: (state) => finalize(state, state.intent),
+  stop: (state, { intent }) => {
+    const merge = mergeIntents(state.intent, intent);
+    return merge.kind === "joined" ? ignore("joins the clean-up that is under way") : finalize(state, merge.intent);
+  },
+  resume: (state, { fresh }) => {
+    if (state.intent.goal === "replace") return ignore("joins the replacement that is under way");
+    if (fresh.missingEnvironment.length > 0)
+      return deny("needs_fresh_environment", environmentReason(fresh.missingEnvironment));
+    return finalize(state, replaceIntent(fresh));
+  },
+  acknowledged: late,
+  busy: late,
+  signalled: late,
+  finalized: (state, _event, now) => {
+    const { goal } = state.intent;
+    if (goal === "passivate") return move({ name: "passivated", due: null });
+    if (goal !== "replace") return { kind: "remove" };
+    const due = { timer: "relaunch", at: now } as const;
+    return move({ name: "recovering", process: null, launches: [], phase: "waiting", terminal: null, due });
+  },
+  finalize_failed: (state, _event, now) => move({ ...state, due: { timer: "finalize", at: now + CLEAN_UP_RETRY_MS } }),
+  closing: late,
+};

@@ -1,0 +1,19 @@
+/** Deadlines of CLI.md §6, in milliseconds. */
+export const START_DEADLINE_MS = 30_000;
+/** A worker that said it cannot start has this long to exit. */
+export const START_FAILED_KILL_MS = 5_000;
+/** No answer to a stop counts as silence after this. */
+export const SILENCE_MS = 1_000;
+/** From a silent worker's stop to its SIGKILL: deadline 2 s, then 5 s. */
+export const SILENT_KILL_MS = 2_000 + 5_000;
+/** On top of an acknowledged grace. */
+export const GRACE_MARGIN_MS = 1_000;
+/** Forced stop: SIGTERM to SIGKILL. */
+export const FORCED_KILL_MS = 500;
+/** A SIGKILL that was refused or has not shown is tried again. */
+export const KILL_RETRY_MS = 1_000;
+/** A launch that a stop overtook: its child exits by itself when its gate closes. */
+export const DISCARD_KILL_MS = 2_000;
+export const CLEAN_UP_RETRY_MS = 5_000;
+/** What a worker found under a stop intent at boot may take to be reached before it counts as silent. */
+export const ADOPTION_MS = 2_000;

@@ -1,0 +1,137 @@
+import { VERSION } from "@holdfast/client/protocol";
+import type { OwnerRecord } from "@holdfast/client/protocol";
+import { nodeFileSystem } from "@holdfast/recovery-journal";
+import {
+  createLifeline,
+  createObserver,
+  holdLifeline,
+  reasonOf,
+  systemClock,
+  systemIds,
+} from "@holdfast/shared-process";
+import type { ProcessIdentity } from "@holdfast/shared-process";
+import type { Logger } from "pino";
+import { composeSupervisor, helloOf } from "./compose.ts";
+import { highestEpoch, readWorkerFiles } from "./descriptor-files.ts";
+import { lifelinePath, placeSocket, prepareHome } from "./home.ts";
+import { Idle } from "./idle.ts";
+import { createLog } from "./log.ts";
+import { claimHome } from "./ownership/claim.ts";
+import type { ClaimResult, Ownership } from "./ownership/claim.ts";
+import { SUPERVISOR_TITLE } from "./ownership/judge.ts";
+import { Creations } from "./server/create.ts";
+import { PublicServer } from "./server/server.ts";
+import type { Services } from "./server/services.ts";
+
+export interface SupervisorOptions {
+  readonly home: string;
+  /** Path of the program that runs one worker. */
+  readonly workerProgram: string;
+  readonly foreground: boolean;
+}
+
+const noFloor = 0;
+
+/** Claims the home for this process. The lifeline is held until the process ends, however it ends. */
+export async function claimFor(
+  home: string,
+  phase: OwnerRecord["phase"],
+): Promise<{ readonly claim: ClaimResult; readonly self: ProcessIdentity }> {
+  prepareHome(nodeFileSystem, home);
+  const observer = createObserver({ mode: "narrow" });
+  const self = observer.self();
+  const lifeline = lifelinePath(home, `owner-${systemIds.newGeneration().slice(0, 13)}`);
+  const held = await createLifeline(lifeline).then(
+    () => holdLifeline(lifeline),
+    // Without mkfifo one proof is missing where /proc cannot be read; /proc is the first.
+    () => null,
+  );
+  const claim = claimHome({
+    home,
+    fs: nodeFileSystem,
+    observer,
+    identity: self,
+    lifelinePath: held ? lifeline : null,
+    version: VERSION,
+    phase,
+    claimedAt: new Date(systemClock.now()).toISOString(),
+    epochFloor: Math.max(noFloor, highestEpoch(readWorkerFiles(nodeFileSystem, home))),
+  });
+  if (claim.kind === "refused" && held) {
+    held[Symbol.dispose]();
+    nodeFileSystem.unlink(lifeline);
+  }
+  return { claim, self };
+}
+
+/** Runs the supervisor of a home until it is asked to end. Resolves with the exit code; 0 also when another one owns the home. */
+export async function runSupervisor(options: SupervisorOptions): Promise<number> {
+  const { home, foreground } = options;
+  const { claim, self } = await claimFor(home, "starting");
+  if (claim.kind === "refused") {
+    const why = claim.state.kind === "alive" ? `process ${claim.state.record.identity.pid} owns it` : claim.state.why;
+    process.stderr.write(`${home}: ${why}\n`);
+    return claim.state.kind === "alive" && !foreground ? 0 : 3;
+  }
+  process.title = SUPERVISOR_TITLE;
+  const log = createLog(home, foreground);
+  try {
+    return await serve(options, { ownership: claim.ownership, self, log });
+  } catch (error) {
+    log.fatal({ err: error }, "the supervisor cannot go on");
+    process.stderr.write(`${reasonOf(error)}\n`);
+    claim.ownership.enter("stopped", null);
+    return 3;
+  }
+}
+
+interface Held {
+  readonly ownership: Ownership;
+  readonly self: ProcessIdentity;
+  readonly log: Logger;
+}
+
+async function serve({ home, workerProgram }: SupervisorOptions, { ownership, self, log }: Held): Promise<number> {
+  let finish!: (why: string) => void;
+  const finished = new Promise<string>((resolve) => (finish = resolve));
+  let status: "current" | "ownership-lost" = "current";
+  const idle = new Idle(systemClock, () => finish("idle"));
+  const supervisor = composeSupervisor({
+    home,
+    workerProgram,
+    epoch: ownership.epoch,
+    self,
+    fs: nodeFileSystem,
+    observer: createObserver({ mode: "narrow" }),
+    log,
+    files: readWorkerFiles(nodeFileSystem, home),
+    onOwnershipLost: (epoch) => {
+      status = "ownership-lost";
+      finish(`epoch ${epoch} owns the home`);
+    },
+    onChanged: () => idle.look(supervisor.context.registry),
+  });
+  const socketPath = placeSocket(nodeFileSystem, home, `d${ownership.epoch}`);
+  const services: Services = {
+    context: supervisor.context,
+    sessions: supervisor.sessions,
+    channels: supervisor.channels,
+    stores: supervisor.stores,
+    shutdown: (why) => setImmediate(() => finish(why)),
+    socketPath: () => socketPath,
+    status: () => (ownership.isCurrent() ? status : "ownership-lost"),
+  };
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => finish(signal));
+  supervisor.boot();
+  const server = new PublicServer(services, new Creations(services), helloOf(supervisor));
+  await server.listen(socketPath);
+  if (!ownership.enter("serving", socketPath)) finish("another epoch owns the home");
+  log.info({ epoch: ownership.epoch, socketPath }, "serving");
+  idle.look(supervisor.context.registry);
+  const why = await finished;
+  log.info({ why }, "ending; workers stay");
+  await server.close();
+  await supervisor.release();
+  ownership.enter("stopped", null);
+  return 0;
+}

@@ -1,0 +1,34 @@
+import type { OwnerRecord } from "@holdfast/client/protocol";
+import { nodeFileSystem } from "@holdfast/recovery-journal";
+import { createObserver } from "@holdfast/shared-process";
+import { readWorkerFiles } from "../descriptor-files.ts";
+import { judgeOwner } from "../ownership/judge.ts";
+import { topOwner } from "../ownership/owner-files.ts";
+
+export type OfflineOwner =
+  | { readonly kind: "none" }
+  | { readonly kind: "alive" | "gone" | "stopped"; readonly record: OwnerRecord }
+  | { readonly kind: "unknown"; readonly why: string; readonly record: OwnerRecord | null };
+
+/** Who owns a home, by its records and the kernel alone. */
+export function ownerState(home: string): OfflineOwner {
+  const top = topOwner(nodeFileSystem, home);
+  const record = top.kind === "found" ? top.record : null;
+  const state = judgeOwner(createObserver({ mode: "narrow" }), home, top);
+  switch (state.kind) {
+    case "none":
+      return { kind: "none" };
+    case "alive":
+      return { kind: "alive", record: state.record };
+    case "free":
+      return record ? { kind: state.why, record } : { kind: "none" };
+    case "unknown":
+      return { kind: "unknown", why: state.why, record };
+  }
+}
+
+/** Whether some descriptor names a process that may have to be adopted or recovered. */
+export const descriptorsNameProcess = (home: string): boolean =>
+  readWorkerFiles(nodeFileSystem, home).descriptors.some(
+    (read) => read.kind === "descriptor" && read.descriptor.lifecycle !== "failed",
+  );

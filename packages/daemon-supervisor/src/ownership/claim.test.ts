@@ -1,0 +1,83 @@
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { nodeFileSystem } from "@holdfast/recovery-journal";
+import { createObserver } from "@holdfast/shared-process";
+import type { ProcessIdentity, ProcessObserver, Verdict } from "@holdfast/shared-process";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { prepareHome } from "../home.ts";
+import { claimHome } from "./claim.ts";
+import type { ClaimResult } from "./claim.ts";
+import { topOwner } from "./owner-files.ts";
+
+const real = createObserver();
+const self = real.self();
+let home: string;
+beforeEach(() => {
+  home = join(mkdtempSync(join(tmpdir(), "claim-")), "home");
+  prepareHome(nodeFileSystem, home);
+});
+afterEach(() => rmSync(join(home, ".."), { recursive: true }));
+
+const observing = (verdict: Verdict): ProcessObserver => ({ ...real, verdict: () => verdict });
+const gone: Verdict = { kind: "gone", why: "no-such-pid" };
+const claim = (
+  observer: ProcessObserver,
+  more: { epochFloor?: number; identity?: ProcessIdentity } = {},
+): ClaimResult =>
+  claimHome({
+    home,
+    fs: nodeFileSystem,
+    observer,
+    identity: self,
+    lifelinePath: null,
+    version: "1",
+    phase: "starting",
+    claimedAt: "2026-01-01T00:00:00.000Z",
+    epochFloor: 0,
+    ...more,
+  });
+const epochOf = (result: ClaimResult): number | string =>
+  result.kind === "claimed" ? result.ownership.epoch : result.state.kind;
+
+it("takes an empty home as epoch 1, and no second claim while the owner lives", () => {
+  expect(epochOf(claim(real))).toBe(1);
+  expect(epochOf(claim(real))).toBe("alive");
+});
+
+it("I132 takes a home whose owner's pid belongs to a stranger now", () => {
+  claim(real);
+  expect(epochOf(claim(observing({ kind: "replaced", by: "process" })))).toBe(2);
+  expect(readdirSync(`${home}/owner`)).toEqual(["2.json"]);
+});
+
+it("I134 I163 never takes a home whose owner cannot be observed", () => {
+  claim(real);
+  for (const why of ["hidden", "other-host", "other-pid-namespace"] as const)
+    expect(epochOf(claim(observing({ kind: "unknown", why })))).toBe("unknown");
+});
+
+it("takes over at once from an owner that said it stopped", () => {
+  const first = claim(real);
+  if (first.kind === "claimed") first.ownership.enter("stopped", null);
+  expect(epochOf(claim(real))).toBe(2);
+});
+
+it("goes above every epoch that a descriptor names", () => {
+  expect(epochOf(claim(real, { epochFloor: 41 }))).toBe(42);
+});
+
+it.each(["", "{", "null", '{"epoch":3}'])("I165 a record with the content %j still counts by its name", (content) => {
+  writeFileSync(`${home}/owner/7.json`, content);
+  expect(topOwner(nodeFileSystem, home)).toEqual({ kind: "unreadable", epoch: 7 });
+  expect(epochOf(claim(real))).toBe(8);
+});
+
+it("an owner that finds a higher epoch publishes nothing more", () => {
+  const first = claim(real);
+  expect(epochOf(claim(observing(gone)))).toBe(2);
+  if (first.kind !== "claimed") throw new Error("the first claim failed");
+  expect(first.ownership.isCurrent()).toBe(false);
+  expect(first.ownership.enter("serving", "/socket")).toBe(false);
+  expect(readdirSync(`${home}/owner`)).toEqual(["2.json"]);
+});

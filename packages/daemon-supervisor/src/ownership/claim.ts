@@ -1,0 +1,91 @@
+import type { OwnerRecord } from "@holdfast/client/protocol";
+import { publishFile, removeFile, replaceFile } from "@holdfast/recovery-journal";
+import type { FileSystem } from "@holdfast/recovery-journal";
+import type { ProcessIdentity, ProcessObserver } from "@holdfast/shared-process";
+import { judgeOwner } from "./judge.ts";
+import type { OwnerState } from "./judge.ts";
+import { epochsOf, ownerPath, readOwner, topOwner } from "./owner-files.ts";
+
+export interface ClaimOptions {
+  readonly home: string;
+  readonly fs: FileSystem;
+  readonly observer: ProcessObserver;
+  readonly identity: ProcessIdentity;
+  readonly lifelinePath: string | null;
+  readonly version: string;
+  readonly phase: OwnerRecord["phase"];
+  readonly claimedAt: string;
+  /** The highest epoch named outside `owner/`: in descriptors, or by a worker. */
+  readonly epochFloor: number;
+}
+
+export type ClaimResult =
+  | { readonly kind: "claimed"; readonly ownership: Ownership }
+  | { readonly kind: "refused"; readonly state: Extract<OwnerState, { kind: "alive" | "unknown" }> };
+
+/** One supervisor's hold on a home: an epoch that only grows. A claim, not a lock: who finds a higher one has lost. */
+export class Ownership {
+  readonly epoch: number;
+  readonly #fs: FileSystem;
+  #record: OwnerRecord;
+
+  constructor(fs: FileSystem, record: OwnerRecord) {
+    this.#fs = fs;
+    this.#record = record;
+    this.epoch = record.epoch;
+  }
+
+  get record(): OwnerRecord {
+    return this.#record;
+  }
+
+  isCurrent(): boolean {
+    return epochsOf(this.#fs, this.#record.home)[0] === this.epoch;
+  }
+
+  /** Publishes a phase; false, and nothing written, if another epoch has taken the home. */
+  enter(phase: OwnerRecord["phase"], socketPath: string | null): boolean {
+    if (!this.isCurrent()) return false;
+    this.#record = { ...this.#record, phase, socketPath };
+    replaceFile(this.#fs, ownerPath(this.#record.home, this.epoch), `${JSON.stringify(this.#record)}\n`);
+    return true;
+  }
+}
+
+/** Claims the next epoch by linking a complete record to its name: of any number of claimers one wins (I139). */
+export function claimHome(options: ClaimOptions): ClaimResult {
+  const { home, fs } = options;
+  for (;;) {
+    const state = judgeOwner(options.observer, home, topOwner(fs, home));
+    if (state.kind === "alive" || state.kind === "unknown") return { kind: "refused", state };
+    const epoch = 1 + Math.max(options.epochFloor, ...epochsOf(fs, home), 0);
+    const record: OwnerRecord = {
+      schemaVersion: 1,
+      epoch,
+      home,
+      identity: options.identity,
+      lifelinePath: options.lifelinePath,
+      socketPath: null,
+      version: options.version,
+      phase: options.phase,
+      claimedAt: options.claimedAt,
+    };
+    const published = publishFile(fs, ownerPath(home, epoch), `${JSON.stringify(record)}\n`);
+    if (published.kind === "exists") continue;
+    const ownership = new Ownership(fs, record);
+    if (ownership.isCurrent()) {
+      for (const older of epochsOf(fs, home).filter((other) => other < epoch)) sweepOwner(fs, home, older);
+      return { kind: "claimed", ownership };
+    }
+    // A claimer with a newer view was faster: its epoch stands, and this one must not linger.
+    removeFile(fs, ownerPath(home, epoch));
+  }
+}
+
+/** What an owner that stopped or is proven gone leaves behind; its names carry its epoch, so that they are nobody else's (I124). */
+function sweepOwner(fs: FileSystem, home: string, epoch: number): void {
+  const record = readOwner(fs, home, epoch);
+  if (record?.socketPath) removeFile(fs, record.socketPath);
+  if (record?.lifelinePath) removeFile(fs, record.lifelinePath);
+  removeFile(fs, ownerPath(home, epoch));
+}

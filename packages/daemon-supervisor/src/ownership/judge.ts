@@ -1,0 +1,51 @@
+import type { OwnerRecord } from "@holdfast/client/protocol";
+import { probeLifeline, scanMarked } from "@holdfast/shared-process";
+import type { ProcessObserver } from "@holdfast/shared-process";
+import type { TopOwner } from "./owner-files.ts";
+
+/** What the supervisor calls itself (at most 15 bytes, the kernel's limit), so that a scan can tell it from its workers. */
+export const SUPERVISOR_TITLE = "holdfastd";
+
+export type OwnerState =
+  | { readonly kind: "none" }
+  /** Nobody owns the home: its last owner left or is proven gone. */
+  | { readonly kind: "free"; readonly why: "stopped" | "gone" }
+  | { readonly kind: "alive"; readonly record: OwnerRecord }
+  /** Cannot be told: never replaced (I134). */
+  | { readonly kind: "unknown"; readonly why: string };
+
+/** Whether a home can be claimed. A silent owner is alive; only proof of its end frees the home (I132, I138). */
+export function judgeOwner(observer: ProcessObserver, home: string, top: TopOwner): OwnerState {
+  if (top.kind === "none") return { kind: "none" };
+  if (top.kind === "unreadable") return judgeByScan(home);
+  const { record } = top;
+  if (record.phase === "stopped") return { kind: "free", why: "stopped" };
+  const verdict = observer.verdict(record.identity);
+  switch (verdict.kind) {
+    case "current":
+      return { kind: "alive", record };
+    case "gone":
+    case "replaced":
+      return { kind: "free", why: "gone" };
+    case "unknown": {
+      const released = record.lifelinePath !== null && probeLifeline(record.lifelinePath) === "released";
+      return released
+        ? { kind: "free", why: "gone" }
+        : { kind: "unknown", why: `its owner cannot be observed: ${verdict.why}` };
+    }
+  }
+}
+
+/** The record cannot be read: only a complete scan that finds no process of this home proves that there is no owner. */
+function judgeByScan(home: string): OwnerState {
+  const scan = scanMarked({ name: "HOLDFAST_HOME", value: home });
+  if (scan.kind === "incomplete")
+    return { kind: "unknown", why: "the owner record is damaged and processes cannot be listed" };
+  const supervisors = scan.processes.filter(({ command }) => command === SUPERVISOR_TITLE);
+  return supervisors.length === 0
+    ? { kind: "free", why: "gone" }
+    : {
+        kind: "unknown",
+        why: `the owner record is damaged and process ${supervisors[0]?.identity.pid} may be the owner`,
+      };
+}

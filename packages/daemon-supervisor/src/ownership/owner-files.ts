@@ -1,0 +1,50 @@
+import { OWNER_FILE, ownerRecordSchema } from "@holdfast/client/protocol";
+import type { OwnerRecord } from "@holdfast/client/protocol";
+import { readBounded } from "@holdfast/recovery-journal";
+import type { FileSystem } from "@holdfast/recovery-journal";
+import { errnoOf } from "@holdfast/shared-process";
+import { ownerFolder } from "../home.ts";
+
+const MAX_RECORD_BYTES = 64 * 1024;
+
+export type TopOwner =
+  | { readonly kind: "none" }
+  | { readonly kind: "found"; readonly epoch: number; readonly record: OwnerRecord }
+  /** The name counts although the content does not: a damaged record never lowers the epoch (I165). */
+  | { readonly kind: "unreadable"; readonly epoch: number };
+
+export const ownerPath = (home: string, epoch: number): string => `${ownerFolder(home)}/${epoch}.json`;
+
+/** All epochs that have a name, highest first. */
+export function epochsOf(fs: FileSystem, home: string): number[] {
+  let names: string[];
+  try {
+    names = fs.readdir(ownerFolder(home));
+  } catch (error) {
+    if (errnoOf(error) === "ENOENT") return [];
+    throw error;
+  }
+  return names
+    .map((name) => Number(OWNER_FILE.exec(name)?.[1] ?? 0))
+    .filter((epoch) => epoch > 0)
+    .toSorted((one, other) => other - one);
+}
+
+export function readOwner(fs: FileSystem, home: string, epoch: number): OwnerRecord | null {
+  const read = readBounded(fs, ownerPath(home, epoch), MAX_RECORD_BYTES);
+  if (read.kind !== "read") return null;
+  try {
+    const parsed = ownerRecordSchema.safeParse(JSON.parse(Buffer.from(read.bytes).toString("utf8")));
+    return parsed.success && parsed.data.epoch === epoch ? parsed.data : null;
+  } catch {
+    // Not JSON: the caller treats it as unreadable, whatever is wrong with it.
+    return null;
+  }
+}
+
+export function topOwner(fs: FileSystem, home: string): TopOwner {
+  const [epoch] = epochsOf(fs, home);
+  if (epoch === undefined) return { kind: "none" };
+  const record = readOwner(fs, home, epoch);
+  return record ? { kind: "found", epoch, record } : { kind: "unreadable", epoch };
+}

@@ -1,0 +1,21 @@
+import { awaitGate } from "@holdfast/shared-process";
+import { object, string } from "zod/mini";
+import { runSupervisor } from "./main.ts";
+
+const ordersSchema = object({ home: string(), workerProgram: string() });
+
+/** The detached supervisor: waits at its gate, so that a starter that dies leaves nothing behind. */
+async function main(): Promise<number> {
+  const word = await awaitGate();
+  if (word === null) return 0;
+  const orders = ordersSchema.parse(JSON.parse(word));
+  return runSupervisor({ ...orders, foreground: false });
+}
+
+void main().then(
+  (code) => process.exit(code),
+  (error: unknown) => {
+    process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+    process.exit(1);
+  },
+);

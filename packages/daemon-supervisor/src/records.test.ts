@@ -1,0 +1,99 @@
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { nodeFileSystem } from "@holdfast/recovery-journal";
+import type { FileSystem } from "@holdfast/recovery-journal";
+import { systemClock } from "@holdfast/shared-process";
+import { sessionDirectory } from "@holdfast/session-worker/transport";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { Catalog } from "./catalog.ts";
+import { readWorkerFiles } from "./descriptor-files.ts";
+import { prepareHome } from "./home.ts";
+import { intentOf, processOf, sampleStates } from "./lifecycle/samples.testing.ts";
+import { stateNames } from "./lifecycle/state.ts";
+import type { State } from "./lifecycle/state.ts";
+import { Records } from "./records.ts";
+
+const sessionId = "01a2aaaa-0000-7000-8000-000000000001";
+let home: string;
+beforeEach(async () => {
+  home = join(mkdtempSync(join(tmpdir(), "records-")), "home");
+  prepareHome(nodeFileSystem, home);
+});
+afterEach(() => rmSync(join(home, ".."), { recursive: true }));
+
+async function records(fs: FileSystem = nodeFileSystem): Promise<{ records: Records; catalog: Catalog }> {
+  nodeFileSystem.mkdir(sessionDirectory(home, sessionId), 0o700);
+  const catalog = new Catalog(home, nodeFileSystem);
+  await catalog.write({
+    schemaVersion: 1,
+    sessionId,
+    name: null,
+    agent: "shell",
+    cwd: "/",
+    project: "/",
+    wanted: "running",
+    parentId: null,
+    createdAt: "",
+    lastActivityAt: "",
+    creatingRequest: { requestId: "r", hash: "h" },
+    environment: {},
+    secretNames: [],
+    options: {},
+    lastError: null,
+  });
+  return { records: new Records({ home, fs, clock: systemClock, catalog, epoch: 3 }), catalog };
+}
+
+const ready: State = { name: "ready", process: processOf("g"), launches: [], due: null };
+const stopping = sampleStates.stopping[0]!;
+const descriptor = (): string => join(home, "workers", `${sessionId}.json`);
+
+it("writes what it can read back, for every state of the table", async () => {
+  const { records: writer } = await records();
+  for (const name of stateNames) {
+    for (const state of sampleStates[name]) {
+      await writer.persist(sessionId, state, state);
+      for (const read of readWorkerFiles(nodeFileSystem, home).descriptors)
+        expect([name, read.kind]).toEqual([name, "descriptor"]);
+    }
+  }
+});
+
+it("I21 I27 keeps the intent with the process until the registration ends", async () => {
+  const { records: writer, catalog } = await records();
+  await writer.persist(sessionId, stopping, ready);
+  expect(catalog.get(sessionId)?.wanted).toBe("stopped");
+  expect(JSON.parse(readFileSync(descriptor(), "utf8"))).toMatchObject({
+    epoch: 3,
+    stop: { stopId: "s", goal: "stop" },
+  });
+  await writer.persist(sessionId, null, stopping);
+  expect(existsSync(descriptor())).toBe(false);
+});
+
+it("writes nothing when nothing changed", async () => {
+  const { records: writer } = await records();
+  await writer.persist(sessionId, ready, ready);
+  const before = readFileSync(descriptor(), "utf8");
+  await writer.persist(sessionId, { ...ready, name: "reconnecting" }, ready);
+  expect(readFileSync(descriptor(), "utf8")).toBe(before);
+});
+
+it("I168 a full disk leaves the intent as a bare name, and space brings the record back", async () => {
+  let full = true;
+  const refusing: FileSystem = {
+    ...nodeFileSystem,
+    write: (...args) => {
+      if (full) throw Object.assign(new Error("no space"), { code: "ENOSPC" });
+      return nodeFileSystem.write(...args);
+    },
+  };
+  const { records: writer, catalog } = await records(refusing);
+  await catalog.write({ ...catalog.get(sessionId)!, wanted: "stopped" });
+  await writer.persist(sessionId, stopping, ready);
+  expect(readdirSync(join(home, "workers"))).toEqual([`${sessionId}.s.stop`]);
+  full = false;
+  await writer.persist(sessionId, { ...stopping, intent: intentOf("archive", "t") }, stopping);
+  expect(readdirSync(join(home, "workers"))).toEqual([`${sessionId}.json`]);
+});

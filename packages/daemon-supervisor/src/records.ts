@@ -1,0 +1,126 @@
+import {
+  createMarkerFile,
+  removeFile,
+  replaceFile,
+  replaceFileAsync,
+  syncDirectoryAsync,
+} from "@holdfast/recovery-journal";
+import type { FileSystem } from "@holdfast/recovery-journal";
+import type { Clock } from "@holdfast/shared-process";
+import { reasonOf } from "@holdfast/shared-process";
+import type { Catalog } from "./catalog.ts";
+import { descriptorPath, encodeDescriptor, intentPath } from "./descriptor.ts";
+import type { DescriptorShape } from "./descriptor.ts";
+import { workersFolder } from "./home.ts";
+import { durableShape } from "./lifecycle/durable.ts";
+import type { State, StopIntent } from "./lifecycle/state.ts";
+
+interface RecordsOptions {
+  readonly home: string;
+  readonly fs: FileSystem;
+  readonly clock: Clock;
+  readonly catalog: Catalog;
+  readonly epoch: number;
+}
+
+/** Writes what a state needs on disk, and only what changed: `wanted` first, the descriptor after it. */
+export class Records {
+  readonly #options: RecordsOptions;
+  /** Descriptor text without its stamps, per session, as last written. */
+  readonly #written = new Map<string, string>();
+  readonly #intents = new Map<string, string>();
+
+  constructor(options: RecordsOptions) {
+    this.#options = options;
+  }
+
+  /** What a boot found, so that an unchanged state writes nothing. */
+  known(sessionId: string, shape: DescriptorShape): void {
+    this.#written.set(sessionId, JSON.stringify(shape));
+  }
+
+  knownIntent(sessionId: string, path: string): void {
+    this.#intents.set(sessionId, path);
+  }
+
+  async persist(sessionId: string, state: State | null, last: State): Promise<void> {
+    try {
+      await this.#write(sessionId, state, last);
+    } catch (error) {
+      const intent = state?.name === "stopping" || state?.name === "finalizing" ? state.intent : null;
+      if (!intent || !this.#writeBareIntent(sessionId, intent)) throw error;
+    }
+  }
+
+  async #write(sessionId: string, state: State | null, last: State): Promise<void> {
+    const { catalog } = this.#options;
+    const shape = state ? durableShape(state) : { wanted: durableShape(last).wanted, descriptor: "none" as const };
+    const record = catalog.get(sessionId);
+    const lastError =
+      state?.name === "failed" ? state.reason : state?.name === "ready" ? null : (record?.lastError ?? null);
+    if (record && (record.wanted !== shape.wanted || record.lastError !== lastError))
+      await catalog.write({ ...record, wanted: shape.wanted, lastError });
+    if (shape.descriptor === "none") await this.#remove(sessionId);
+    else if (shape.descriptor !== "keep") await this.#replace(sessionId, shape.descriptor);
+  }
+
+  async #replace(sessionId: string, shape: DescriptorShape): Promise<void> {
+    const text = JSON.stringify(shape);
+    if (this.#written.get(sessionId) === text) return;
+    const { home, fs, epoch, clock } = this.#options;
+    const at = new Date(clock.now()).toISOString();
+    await replaceFileAsync(fs, descriptorPath(home, sessionId), encodeDescriptor(sessionId, shape, { epoch, at }));
+    this.#written.set(sessionId, text);
+    this.#dropBareIntent(sessionId);
+  }
+
+  async #remove(sessionId: string): Promise<void> {
+    const { home, fs } = this.#options;
+    if (!this.#written.has(sessionId) && !this.#intents.has(sessionId)) return;
+    removeFile(fs, descriptorPath(home, sessionId));
+    this.#dropBareIntent(sessionId);
+    await syncDirectoryAsync(fs, workersFolder(home));
+    this.#written.delete(sessionId);
+  }
+
+  /** A full disk never prevents a stop (I168): an empty file needs no block. */
+  #writeBareIntent(sessionId: string, intent: StopIntent): boolean {
+    const { home, fs } = this.#options;
+    const path = intentPath(home, sessionId, intent);
+    if (this.#intents.get(sessionId) === path) return true;
+    try {
+      createMarkerFile(fs, path);
+    } catch {
+      // Not even a name could be made: the caller reports the first error and tries again.
+      return false;
+    }
+    this.#dropBareIntent(sessionId);
+    this.#intents.set(sessionId, path);
+    return true;
+  }
+
+  #dropBareIntent(sessionId: string): void {
+    const path = this.#intents.get(sessionId);
+    if (path === undefined) return;
+    removeFile(this.#options.fs, path);
+    this.#intents.delete(sessionId);
+  }
+}
+
+/** A note beside a record that could not be understood or proven; the record itself stays as it is. */
+export function noteQuarantine(
+  fs: FileSystem,
+  home: string,
+  note: { sessionId: string; reason: string; at: string },
+): string | null {
+  try {
+    replaceFile(
+      fs,
+      `${workersFolder(home)}/${note.sessionId}.quarantine.json`,
+      `${JSON.stringify({ schemaVersion: 1, ...note })}\n`,
+    );
+    return null;
+  } catch (error) {
+    return reasonOf(error);
+  }
+}

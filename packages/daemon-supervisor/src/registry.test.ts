@@ -1,0 +1,103 @@
+import { expect, it } from "vitest";
+import { FakeClock } from "@holdfast/shared-process/testing";
+import { freshOf, intentOf, processOf } from "./lifecycle/samples.testing.ts";
+import type { State } from "./lifecycle/state.ts";
+import { Registry } from "./registry.ts";
+
+const ready = (generation: string): State => ({
+  name: "ready",
+  process: processOf(generation),
+  launches: [],
+  due: null,
+});
+
+interface Gate {
+  readonly open: () => void;
+  readonly opened: Promise<void>;
+}
+const gate = (): Gate => {
+  let open!: () => void;
+  const opened = new Promise<void>((resolve) => (open = resolve));
+  return { open, opened };
+};
+
+function world(persist: (sessionId: string) => Promise<void> = async () => undefined) {
+  const trace: string[] = [];
+  const clock = new FakeClock();
+  const registry: Registry = new Registry({
+    clock,
+    persist: async (sessionId, state) => {
+      await persist(sessionId);
+      trace.push(`${sessionId} durable ${state?.name ?? "removed"}`);
+    },
+    run: (sessionId, effect) => trace.push(`${sessionId} ${effect.type}`),
+    fresh: () => freshOf("f"),
+    onPublished: (sessionId, state) => trace.push(`${sessionId} visible ${state?.name ?? "removed"}`),
+    onProblem: (sessionId, message) => trace.push(`${sessionId} problem ${message}`),
+    onDecision: () => undefined,
+  });
+  return { registry, trace, clock };
+}
+
+it("makes a state durable, then visible, then acts", async () => {
+  const { registry, trace } = world();
+  registry.enroll("a", ready("g"), []);
+  await registry.drained();
+  trace.length = 0;
+  registry.dispatch("a", { type: "stop", intent: intentOf("stop") });
+  expect(registry.published("a")?.name).toBe("ready");
+  await registry.drained();
+  expect(trace).toEqual(["a durable stopping", "a visible stopping", "a ask_stop", "a watch"]);
+});
+
+it("I169 one slow disk delays one session", async () => {
+  const slow = gate();
+  const { registry } = world((sessionId) => (sessionId === "slow" ? slow.opened : Promise.resolve()));
+  registry.enroll("slow", ready("g"), []);
+  registry.enroll("quick", ready("g"), []);
+  registry.dispatch("slow", { type: "stop", intent: intentOf("stop") });
+  registry.dispatch("quick", { type: "stop", intent: intentOf("stop") });
+  expect(await registry.until("quick", (state) => state?.name === "stopping", 1_000)).toMatchObject({
+    name: "stopping",
+  });
+  expect(registry.published("slow")?.name).toBe("ready");
+  slow.open();
+  await registry.drained();
+  expect(registry.published("slow")?.name).toBe("stopping");
+});
+
+it("I141 tries a refused write again and shows nothing until it is durable", async () => {
+  let full = true;
+  const { registry, trace, clock } = world(async () => {
+    if (full) throw new Error("disk full");
+  });
+  registry.enroll("a", ready("g"), []);
+  for (let turn = 0; turn < 20 && trace.length === 0; turn += 1) await Promise.resolve();
+  expect(trace).toEqual(["a problem cannot write its records: disk full"]);
+  full = false;
+  clock.advance(500);
+  await registry.drained();
+  expect(trace.at(-1)).toBe("a visible ready");
+});
+
+it("runs the timer of the newest state only", async () => {
+  const { registry, clock } = world();
+  registry.enroll("a", ready("g"), []);
+  registry.dispatch("a", { type: "stop", intent: intentOf("stop") });
+  registry.dispatch("a", { type: "acknowledged", stopId: "s", graceMs: 5_000 });
+  await registry.drained();
+  clock.advance(1_000);
+  expect(registry.newest("a")).toMatchObject({ phase: "granted" });
+  clock.advance(5_000);
+  expect(registry.newest("a")).toMatchObject({ phase: "killing" });
+});
+
+it("ends a registration: its waiters learn it, later events find nothing", async () => {
+  const { registry } = world();
+  registry.enroll("a", { name: "finalizing", process: null, launches: [], intent: intentOf("stop"), due: null }, []);
+  const ended = registry.until("a", (state) => state === null, 1_000);
+  registry.dispatch("a", { type: "finalized", stopId: "s" });
+  expect(await ended).toBeNull();
+  expect(registry.dispatch("a", { type: "resume", fresh: freshOf("f") })).toEqual({ kind: "absent" });
+  expect(registry.sessionIds()).toEqual([]);
+});

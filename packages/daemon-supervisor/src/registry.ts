@@ -1,0 +1,174 @@
+import type { Clock } from "@holdfast/shared-process";
+import { reasonOf } from "@holdfast/shared-process";
+import { reduce } from "./lifecycle/reduce.ts";
+import type { Reduced } from "./lifecycle/reduce.ts";
+import type { Effect, Event, Fresh, Millis, State } from "./lifecycle/state.ts";
+
+export interface RegistryPorts {
+  readonly clock: Clock;
+  /** Makes a state's records durable; `null` removes the descriptor of a registration that ended. Rejects while the disk refuses. */
+  readonly persist: (sessionId: string, state: State | null, last: State) => Promise<void>;
+  /** Runs one effect; whatever comes of it is dispatched as an event. */
+  readonly run: (sessionId: string, effect: Effect) => void;
+  readonly fresh: (sessionId: string) => Fresh;
+  readonly onPublished: (sessionId: string, state: State | null) => void;
+  readonly onProblem: (sessionId: string, message: string) => void;
+  readonly onDecision: (sessionId: string, event: Event, decision: Reduced) => void;
+}
+
+interface Registration {
+  state: State;
+  revision: number;
+  /** What others see: the last state whose records are durable. */
+  published: State;
+  ended: boolean;
+  outbox: Promise<void>;
+  timer: Disposable | null;
+}
+
+type Listener = () => void;
+
+/** Wait before a refused write is tried again: long enough not to spin, short enough to return by itself when space does. */
+const PERSIST_RETRY_MS = 500;
+
+/**
+ * All registrations of a home, each a state machine with one way in and an ordered outbox:
+ *
+ *     dispatch → reduce (synchronous) → [ persist → publish → effects ] in order, per registration
+ *
+ * so that one slow disk delays one session (I169), and nothing is visible that is not durable.
+ */
+export class Registry {
+  readonly #ports: RegistryPorts;
+  readonly #registrations = new Map<string, Registration>();
+  readonly #listeners = new Map<string, Set<Listener>>();
+  #closed = false;
+
+  constructor(ports: RegistryPorts) {
+    this.#ports = ports;
+  }
+
+  /** Adds a registration in its first state; its records are written, then it is visible and its effects run. */
+  enroll(sessionId: string, state: State, effects: readonly Effect[]): void {
+    const registration = { state, revision: 0, published: state, ended: false, outbox: Promise.resolve(), timer: null };
+    this.#registrations.set(sessionId, registration);
+    this.#commit(sessionId, registration, { state, effects });
+  }
+
+  /** The one way in. Answers at once; what it caused shows in `published`. */
+  dispatch(sessionId: string, event: Event): Reduced | { readonly kind: "absent" } {
+    const registration = this.#registrations.get(sessionId);
+    if (!registration || registration.ended || this.#closed) return { kind: "absent" };
+    let decision: Reduced;
+    try {
+      decision = reduce(registration.state, event, this.#ports.clock.monotonic());
+    } catch (error) {
+      // A bug of ours in one session must not take the others with it.
+      this.#ports.onProblem(sessionId, `bug: ${reasonOf(error)}`);
+      return { kind: "ignore", why: "internal" };
+    }
+    this.#ports.onDecision(sessionId, event, decision);
+    if (decision.kind === "move") {
+      registration.state = decision.state;
+      this.#commit(sessionId, registration, decision);
+    } else if (decision.kind === "remove") {
+      registration.ended = true;
+      this.#commit(sessionId, registration, { state: null, effects: [] });
+    }
+    return decision;
+  }
+
+  published(sessionId: string): State | null {
+    return this.#registrations.get(sessionId)?.published ?? null;
+  }
+
+  /** The newest state, durable or not: for edges that must not act on what is already over. */
+  newest(sessionId: string): State | null {
+    const registration = this.#registrations.get(sessionId);
+    return registration && !registration.ended ? registration.state : null;
+  }
+
+  sessionIds(): string[] {
+    return [...this.#registrations.keys()];
+  }
+
+  /** Resolves with the first published state (`null`: no registration) that `wanted` accepts, or `"timeout"`. */
+  until(
+    sessionId: string,
+    wanted: (state: State | null) => boolean,
+    timeoutMs: Millis,
+  ): Promise<State | null | "timeout"> {
+    const first = this.published(sessionId);
+    if (wanted(first)) return Promise.resolve(first);
+    return new Promise((resolve) => {
+      const listeners = this.#listeners.get(sessionId) ?? new Set();
+      this.#listeners.set(sessionId, listeners);
+      const finish = (outcome: State | null | "timeout"): void => {
+        listeners.delete(check);
+        if (listeners.size === 0) this.#listeners.delete(sessionId);
+        timer[Symbol.dispose]();
+        resolve(outcome);
+      };
+      const check = (): void => {
+        const state = this.published(sessionId);
+        if (wanted(state)) finish(state);
+      };
+      listeners.add(check);
+      const timer = this.#ports.clock.setTimer(timeoutMs, () => finish("timeout"));
+    });
+  }
+
+  /** Takes no more events and lets its timers go; what was decided is still made durable. */
+  close(): void {
+    this.#closed = true;
+    for (const { timer } of this.#registrations.values()) timer?.[Symbol.dispose]();
+  }
+
+  /** Resolves when everything decided so far for one session, or for all, is durable and published. */
+  async drained(sessionId?: string): Promise<void> {
+    const one = sessionId === undefined ? undefined : this.#registrations.get(sessionId);
+    const all = sessionId === undefined ? [...this.#registrations.values()] : one ? [one] : [];
+    await Promise.all(all.map(({ outbox }) => outbox));
+  }
+
+  #commit(
+    sessionId: string,
+    registration: Registration,
+    next: { readonly state: State | null; readonly effects: readonly Effect[] },
+  ): void {
+    registration.revision += 1;
+    this.#setTimer(sessionId, registration, next.state);
+    const last = registration.state;
+    registration.outbox = registration.outbox.then(async () => {
+      await this.#persist(sessionId, next.state, last);
+      if (next.state) registration.published = next.state;
+      else this.#registrations.delete(sessionId);
+      this.#ports.onPublished(sessionId, next.state);
+      for (const listener of this.#listeners.get(sessionId) ?? []) listener();
+      if (!this.#closed) for (const effect of next.effects) this.#ports.run(sessionId, effect);
+    });
+  }
+
+  async #persist(sessionId: string, state: State | null, last: State): Promise<void> {
+    for (;;) {
+      try {
+        await this.#ports.persist(sessionId, state, last);
+        return;
+      } catch (error) {
+        this.#ports.onProblem(sessionId, `cannot write its records: ${reasonOf(error)}`);
+        await new Promise<void>((resolve) => void this.#ports.clock.setTimer(PERSIST_RETRY_MS, resolve));
+      }
+    }
+  }
+
+  #setTimer(sessionId: string, registration: Registration, state: State | null): void {
+    registration.timer?.[Symbol.dispose]();
+    registration.timer = null;
+    const due = state?.due;
+    if (!due) return;
+    const delay = Math.max(0, due.at - this.#ports.clock.monotonic());
+    registration.timer = this.#ports.clock.setTimer(delay, () => {
+      this.dispatch(sessionId, { type: "due", timer: due.timer, at: due.at, fresh: this.#ports.fresh(sessionId) });
+    });
+  }
+}

@@ -1,0 +1,94 @@
+import type { SessionRow, SessionState } from "@holdfast/client/protocol";
+import type { SessionRecord, WorkerReport } from "@holdfast/session-worker/transport";
+import type { State } from "./lifecycle/state.ts";
+
+/** What clients see of a state (DESIGN §3.1): an intent shows as stopping, a worker without a channel as recovering (I25). */
+export function visibleState(state: State, connected: boolean): SessionState {
+  switch (state.name) {
+    case "launching":
+    case "starting":
+      return "starting";
+    case "ready":
+      return connected ? "ready" : "recovering";
+    case "reconnecting":
+    case "recovering":
+      return "recovering";
+    case "stopping":
+    case "finalizing":
+      return "stopping";
+    case "failed":
+    case "passivated":
+      return state.name;
+  }
+}
+
+/** The state of a session without a registration. `running`: a boot has not decided yet, or no daemon runs. */
+const restingState: Record<SessionRecord["wanted"], SessionState> = {
+  running: "recovering",
+  passive: "passivated",
+  stopped: "stopped",
+  archived: "stopped",
+};
+
+export interface RowParts {
+  readonly record: SessionRecord;
+  readonly state: State | null;
+  readonly report: WorkerReport | null;
+  readonly quarantine: string | null;
+}
+
+export function rowOf({ record, state, report, quarantine }: RowParts): SessionRow {
+  const process = state && "process" in state ? state.process : null;
+  const visible = state ? visibleState(state, report !== null) : restingState[record.wanted];
+  const hasProcess = process !== null && visible !== "failed" && state?.name !== "recovering";
+  return {
+    sessionId: record.sessionId,
+    name: record.name,
+    agent: record.agent,
+    cwd: record.cwd,
+    project: record.project,
+    lifecycle: record.wanted === "archived" && !state ? "archived" : "live",
+    state: quarantine === null ? visible : "quarantined",
+    activity: report?.activity ?? "idle",
+    ...(report?.waitingFor ? { waitingFor: report.waitingFor } : {}),
+    pid: hasProcess ? process.identity.pid : null,
+    generation: hasProcess ? process.generation : null,
+    createdAt: record.createdAt,
+    lastActivityAt: report ? new Date(report.lastActivityAt).toISOString() : record.lastActivityAt,
+    parentId: record.parentId,
+    childCount: 0,
+    openOperations: report?.openOperations ?? 0,
+    memoryBytes: null,
+    reason: quarantine ?? reasonOf(record, state, report),
+  };
+}
+
+function reasonOf(record: SessionRecord, state: State | null, report: WorkerReport | null): string | null {
+  if (state?.name === "failed") return state.reason;
+  if (state?.name === "recovering")
+    return state.phase === "settling" ? "its worker ended; settling" : "waiting to relaunch";
+  return report?.degraded ?? record.lastError;
+}
+
+/** The row of a session whose record cannot be read: it shows its own error and breaks nothing else (I142). */
+export function damagedRow(sessionId: string, reason: string): SessionRow {
+  return {
+    sessionId,
+    name: null,
+    agent: "unknown",
+    cwd: "",
+    project: "",
+    lifecycle: "live",
+    state: "quarantined",
+    activity: "idle",
+    pid: null,
+    generation: null,
+    createdAt: new Date(0).toISOString(),
+    lastActivityAt: new Date(0).toISOString(),
+    parentId: null,
+    childCount: 0,
+    openOperations: 0,
+    memoryBytes: null,
+    reason,
+  };
+}

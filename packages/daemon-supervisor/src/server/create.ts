@@ -1,0 +1,130 @@
+import { lstatSync, statSync } from "node:fs";
+import { dirname, isAbsolute, join, normalize } from "node:path";
+import { ProtocolError, SESSION_NAME } from "@holdfast/client/protocol";
+import type { MethodParams, MethodResults, SessionRow } from "@holdfast/client/protocol";
+import { ensurePrivateDirectory } from "@holdfast/recovery-journal";
+import { requestHash, sessionDirectory } from "@holdfast/session-worker/transport";
+import type { SessionRecord } from "@holdfast/session-worker/transport";
+import type { Services } from "./services.ts";
+import { untilReady } from "./ready.ts";
+import { reusedRequest } from "./submit.ts";
+
+type Params = MethodParams<"session/new">;
+
+/** The top level of the git work tree that holds `cwd`, else `cwd` itself (DESIGN §8). */
+export function projectOf(cwd: string): string {
+  for (let folder = cwd; ; folder = dirname(folder)) {
+    if (lstatSync(join(folder, ".git"), { throwIfNoEntry: false })) return folder;
+    if (dirname(folder) === folder) return cwd;
+  }
+}
+
+function checkParams({ name, agent = "shell", cwd }: Params): void {
+  if (name !== undefined && !SESSION_NAME.test(name))
+    throw new ProtocolError("invalid_name", `${JSON.stringify(name)} is not a session name`, {
+      hint: "letters, digits, '.', '_' and '-', at most 64, the first a letter or digit",
+    });
+  if (agent !== "shell")
+    throw new ProtocolError("agent_not_found", `no agent ${JSON.stringify(agent)}`, {
+      hint: "this version has: shell",
+    });
+  if (!isAbsolute(cwd) || cwd.includes("\0"))
+    throw new ProtocolError("usage", "the working directory must be an absolute path");
+  if (!statSync(cwd, { throwIfNoEntry: false })?.isDirectory())
+    throw new ProtocolError("file_not_found", `${cwd} is not a directory`, { hint: "use --cwd with one that exists" });
+}
+
+/** Sessions being created: names and request ids are taken before the first await. */
+export class Creations {
+  readonly #services: Services;
+  readonly #names = new Set<string>();
+  readonly #byRequest = new Map<
+    string,
+    { readonly hash: string; readonly row: Promise<SessionRow & { created: boolean }> }
+  >();
+
+  constructor(services: Services) {
+    this.#services = services;
+  }
+
+  /** One request, one session, whoever repeats it and however often (I143). */
+  create(params: Params): Promise<MethodResults["session/new"]> {
+    const { requestId, ...content } = params;
+    const hash = requestHash("session/new", content);
+    const running = this.#byRequest.get(requestId);
+    if (running) return running.hash === hash ? running.row : Promise.reject(reusedRequest(requestId));
+    const row = this.#create(params, hash).finally(() => this.#byRequest.delete(requestId));
+    this.#byRequest.set(requestId, { hash, row });
+    return row;
+  }
+
+  async #create(params: Params, hash: string): Promise<MethodResults["session/new"]> {
+    const { catalog } = this.#services.context;
+    for (const record of catalog.all()) {
+      if (record.creatingRequest.requestId !== params.requestId) continue;
+      if (record.creatingRequest.hash !== hash) throw reusedRequest(params.requestId);
+      return { ...(await untilReady(this.#services, record.sessionId)), created: true };
+    }
+    checkParams(params);
+    const existing = params.name === undefined ? undefined : this.#named(params.name);
+    if (existing) return this.#ensure(params, existing);
+    const { name } = params;
+    if (name !== undefined && this.#names.has(name)) throw nameInUse(name);
+    if (name !== undefined) this.#names.add(name);
+    try {
+      const sessionId = await this.#publish(params, hash);
+      return { ...(await untilReady(this.#services, sessionId)), created: true };
+    } finally {
+      if (name !== undefined) this.#names.delete(name);
+    }
+  }
+
+  #named(name: string): SessionRecord | undefined {
+    return [...this.#services.context.catalog.all()].find(
+      (record) => record.name === name && record.parentId === null && record.wanted !== "archived",
+    );
+  }
+
+  #ensure(params: Params, existing: SessionRecord): MethodResults["session/new"] {
+    const same = existing.cwd === normalize(params.cwd) && existing.agent === (params.agent ?? "shell");
+    if (!params.ensure || !same) throw nameInUse(params.name ?? "");
+    return { ...this.#services.sessions.row(existing.sessionId), created: false };
+  }
+
+  async #publish(params: Params, hash: string): Promise<string> {
+    const { context } = this.#services;
+    const sessionId = context.ids.newId();
+    const at = new Date(context.clock.now()).toISOString();
+    const cwd = normalize(params.cwd);
+    const secrets = params.secretEnvironment ?? {};
+    ensurePrivateDirectory(context.fs, sessionDirectory(context.home, sessionId));
+    await context.catalog.write({
+      schemaVersion: 1,
+      sessionId,
+      name: params.name ?? null,
+      agent: params.agent ?? "shell",
+      cwd,
+      project: projectOf(cwd),
+      wanted: "running",
+      parentId: null,
+      createdAt: at,
+      lastActivityAt: at,
+      creatingRequest: { requestId: params.requestId, hash },
+      environment: params.environment,
+      secretNames: Object.keys(secrets),
+      options: {},
+      lastError: null,
+    });
+    context.secrets.set(sessionId, secrets);
+    const generation = context.ids.newGeneration();
+    context.registry.enroll(sessionId, { name: "launching", generation, launches: [], due: null }, [
+      { type: "spawn", generation },
+    ]);
+    return sessionId;
+  }
+}
+
+const nameInUse = (name: string): ProtocolError =>
+  new ProtocolError("name_in_use", `the name ${name} is in use`, {
+    hint: "choose another, or use --ensure to get that session",
+  });

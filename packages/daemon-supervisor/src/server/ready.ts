@@ -1,0 +1,36 @@
+import { ProtocolError, WORKER_STILL_STOPPING_MS } from "@holdfast/client/protocol";
+import type { SessionRow } from "@holdfast/client/protocol";
+import type { State } from "../lifecycle/state.ts";
+import type { Services } from "./services.ts";
+
+/** Longer than a worker's own start deadline, so that its reason arrives first. */
+const READY_MS = 60_000;
+
+const isEnding = (state: State | null): boolean => state?.name === "stopping" || state?.name === "finalizing";
+
+/** Waits until an attach would work, or says why it will not. A stop under way may take ten seconds of it (I46). */
+export async function untilReady({ context, sessions, channels }: Services, sessionId: string): Promise<SessionRow> {
+  const { registry } = context;
+  if (isEnding(registry.published(sessionId))) {
+    const ended = await registry.until(sessionId, (state) => !isEnding(state), WORKER_STILL_STOPPING_MS);
+    if (ended === "timeout")
+      throw new ProtocolError("worker_still_stopping", "the old worker is still stopping; the new one follows it", {
+        hint: "try again in a few seconds",
+      });
+  }
+  const settled = (state: State | null): boolean =>
+    state === null ||
+    state.name === "failed" ||
+    isEnding(state) ||
+    (state.name === "ready" && channels.report(sessionId) !== null);
+  const state = await registry.until(sessionId, settled, READY_MS);
+  if (state === "timeout")
+    throw new ProtocolError("worker_not_responding", `the worker of ${sessionId} does not become ready`);
+  if (state?.name === "failed")
+    throw new ProtocolError(state.code, state.reason, {
+      hint: `agent session resume ${sessionId}`,
+      data: { sessionId },
+    });
+  if (state?.name !== "ready") throw new ProtocolError("session_stopping", "the session was stopped meanwhile");
+  return sessions.row(sessionId);
+}

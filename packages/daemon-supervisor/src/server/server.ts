@@ -1,0 +1,95 @@
+import { chmodSync } from "node:fs";
+import { createServer } from "node:net";
+import type { Server, Socket } from "node:net";
+import { Peer, ProtocolError, errorCodes, encodeFrame, methods } from "@holdfast/client/protocol";
+import type { Hello, MethodName } from "@holdfast/client/protocol";
+import { errnoOf, reasonOf } from "@holdfast/shared-process";
+import type { Logger } from "pino";
+import { handlers } from "./handlers.ts";
+import type { Creations } from "./create.ts";
+import type { Services } from "./services.ts";
+
+/** Errors of lower layers that clients know by the same code (CLI.md §4). */
+function asProtocolError(error: unknown): unknown {
+  if (error instanceof ProtocolError) return error;
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  if (typeof code === "string" && Object.hasOwn(errorCodes, code))
+    return new ProtocolError(code as keyof typeof errorCodes, reasonOf(error));
+  const errno = errnoOf(error);
+  if (errno === "ENOSPC" || errno === "EDQUOT") return new ProtocolError("disk_full", reasonOf(error));
+  if (errno === "EMFILE" || errno === "ENFILE") return new ProtocolError("too_many_open_files", reasonOf(error));
+  return error;
+}
+
+const isMethod = (name: string): name is MethodName => Object.hasOwn(methods, name);
+
+/** The public socket. One connection's fault costs that connection alone (I116). */
+export class PublicServer {
+  readonly #services: Services;
+  readonly #creations: Creations;
+  readonly #hello: Hello;
+  readonly #log: Logger;
+  readonly #sockets = new Set<Socket>();
+  readonly #server: Server;
+
+  constructor(services: Services, creations: Creations, hello: Hello) {
+    this.#services = services;
+    this.#creations = creations;
+    this.#hello = hello;
+    this.#log = services.context.log;
+    this.#server = createServer((socket) => this.#accept(socket));
+  }
+
+  listen(path: string): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#server.once("error", reject);
+      this.#server.listen(path, () => {
+        this.#server.off("error", reject);
+        this.#server.on("error", (error) =>
+          this.#log.warn({ reason: reasonOf(error) }, "the public socket has a problem"),
+        );
+        chmodSync(path, 0o600);
+        resolve();
+      });
+    });
+  }
+
+  /** Takes no more connections; what was answered still leaves. */
+  close(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#server.close(() => resolve());
+      for (const socket of this.#sockets) socket.end(() => socket.destroy());
+    });
+  }
+
+  #accept(socket: Socket): void {
+    this.#sockets.add(socket);
+    socket.on("close", () => this.#sockets.delete(socket));
+    const peer: Peer = new Peer(socket, {
+      onRequest: (method, params) => this.#handle(peer, method, params),
+      onBug: (error) => this.#log.error({ err: error }, "a request failed by a bug"),
+    });
+    socket.write(encodeFrame({ method: "hello", params: this.#hello }));
+  }
+
+  async #handle(peer: Peer, name: string, params: unknown): Promise<unknown> {
+    if (!isMethod(name)) throw new ProtocolError("usage", `no method ${JSON.stringify(name)}`);
+    const method = methods[name];
+    const parsed = method.params.safeParse(params ?? {});
+    if (!parsed.success) {
+      const where = parsed.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`).join("; ");
+      throw new ProtocolError("usage", `${name}: ${where}`);
+    }
+    if (method.mutating && this.#services.status() !== "current")
+      throw new ProtocolError("ownership_lost", "this daemon no longer owns its home", {
+        hint: "agent daemon restart",
+      });
+    // The table pairs each name with its own parameters; the compiler cannot follow that through a lookup.
+    const handler = handlers[name] as (call: Parameters<(typeof handlers)[MethodName]>[0], params: never) => unknown;
+    try {
+      return await handler({ services: this.#services, creations: this.#creations, peer }, parsed.data as never);
+    } catch (error) {
+      throw asProtocolError(error);
+    }
+  }
+}

@@ -1,0 +1,16 @@
+import type { Channels } from "../effects/channels.ts";
+import type { Context } from "../effects/context.ts";
+import type { Stores } from "../effects/stores.ts";
+import type { Sessions } from "../sessions.ts";
+
+/** What request handlers work with. */
+export interface Services {
+  readonly context: Context;
+  readonly sessions: Sessions;
+  readonly channels: Channels;
+  readonly stores: Stores;
+  /** Ends this daemon after the answer has left; workers stay. */
+  readonly shutdown: (why: string) => void;
+  readonly socketPath: () => string | null;
+  readonly status: () => "current" | "ownership-lost";
+}

@@ -1,0 +1,97 @@
+import { ConnectionLost, MAX_QUEUED_TEXT_BYTES, ProtocolError } from "@holdfast/client/protocol";
+import type { ActionKind, MethodParams, SubmitResult } from "@holdfast/client/protocol";
+import { requestHash } from "@holdfast/session-worker/transport";
+import type { SessionStore, SubmitAnswer } from "@holdfast/session-worker/transport";
+import type { State } from "../lifecycle/state.ts";
+import type { Services } from "./services.ts";
+import { wake } from "./wake.ts";
+
+/** A silent worker: after this the request is given up (CLI.md §3). */
+const WORKER_SILENT_MS = 30_000;
+
+const refusals: Partial<Record<State["name"], () => ProtocolError>> = {
+  stopping: () => new ProtocolError("session_stopping", "the session is stopping", { hint: "agent session resume" }),
+  finalizing: () => new ProtocolError("session_stopping", "the session is stopping", { hint: "agent session resume" }),
+};
+
+/** Admits a prompt, steer or follow-up exactly once: into the live worker, or into the journal of a session between workers. */
+export async function submit(
+  services: Services,
+  kind: ActionKind,
+  params: MethodParams<"session/prompt">,
+): Promise<SubmitResult> {
+  const { requestId, text, interrupt } = params;
+  if (Buffer.byteLength(text) > MAX_QUEUED_TEXT_BYTES)
+    throw new ProtocolError("usage", `a prompt takes at most ${MAX_QUEUED_TEXT_BYTES} bytes`);
+  const { sessionId } = services.sessions.actionable(params.session);
+  const hash = requestHash(kind, { sessionId, text, ...(interrupt ? { interrupt } : {}) });
+  const order = { requestId, hash, kind, text, ...(interrupt ? { interrupt } : {}) };
+  const deadline = services.context.clock.monotonic() + WORKER_SILENT_MS;
+  for (;;) {
+    const answer = await attempt(services, sessionId, order);
+    if (answer) return { ...answer, requestId };
+    if (services.context.clock.monotonic() > deadline)
+      throw new ProtocolError("worker_not_responding", `the worker of ${sessionId} does not answer`, {
+        hint: "send it again later, or `agent session stop` and `resume`",
+      });
+  }
+}
+
+type Order = { requestId: string; hash: string; kind: ActionKind; text: string; interrupt?: boolean };
+type Answer = Omit<SubmitResult, "requestId">;
+
+async function attempt(services: Services, sessionId: string, order: Order): Promise<Answer | null> {
+  const { registry } = services.context;
+  const state = registry.published(sessionId);
+  const method = order.kind === "follow_up" ? "session/follow_up" : `session/${order.kind}`;
+  const refusal = state ? refusals[state.name] : undefined;
+  if (refusal) throw refusal();
+  if (state?.name === "failed")
+    throw new ProtocolError(state.code, `the session has failed: ${state.reason}`, { hint: "agent session resume" });
+  if (state === null || state.name === "passivated") {
+    wake(services, sessionId);
+    return changed(services, sessionId, state);
+  }
+  const peer = state.name === "ready" ? services.channels.peer(sessionId) : null;
+  if (peer) {
+    try {
+      return (await peer.request(method, order, { signal: AbortSignal.timeout(WORKER_SILENT_MS) })) as SubmitAnswer;
+    } catch (error) {
+      // The same request under the same id, sent to whatever comes next, is admitted once at most.
+      if (error instanceof ConnectionLost) return changed(services, sessionId, state);
+      if (error instanceof DOMException)
+        throw new ProtocolError("timeout", "the worker did not answer; whether it took the request is not known", {
+          hint: `repeat it with --request-id ${order.requestId}`,
+        });
+      throw error;
+    }
+  }
+  const store = state.name === "recovering" ? services.stores.current(sessionId) : null;
+  return store ? admit(services, sessionId, { store, order }) : changed(services, sessionId, state);
+}
+
+async function admit(
+  services: Services,
+  sessionId: string,
+  { store, order }: { store: SessionStore; order: Order },
+): Promise<Answer | null> {
+  return services.stores.inLane(sessionId, async () => {
+    if (services.stores.current(sessionId) !== store) return null;
+    const admitted = await store.admit(order);
+    if (admitted.kind === "reused") throw reusedRequest(order.requestId);
+    const status = order.kind === "steer" ? "queued" : "accepted";
+    if (admitted.kind === "repeated") return { actionId: admitted.actionId, status, cursor: admitted.cursor };
+    return { actionId: admitted.action.actionId, status, cursor: admitted.cursor };
+  });
+}
+
+/** Waits until the registration shows something else, or a moment passed. */
+async function changed(services: Services, sessionId: string, from: State | null): Promise<null> {
+  await services.context.registry.until(sessionId, (state) => state !== from, 250);
+  return null;
+}
+
+export const reusedRequest = (requestId: string): ProtocolError =>
+  new ProtocolError("request_id_reused", `request ${requestId} was used for something else`, {
+    hint: "use a new --request-id, or none",
+  });

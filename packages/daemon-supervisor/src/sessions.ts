@@ -1,0 +1,67 @@
+import type { SessionRow } from "@holdfast/client/protocol";
+import { ProtocolError } from "@holdfast/client/protocol";
+import type { SessionRecord } from "@holdfast/session-worker/transport";
+import type { Channels } from "./effects/channels.ts";
+import type { Context } from "./effects/context.ts";
+import { damagedRow, rowOf } from "./rows.ts";
+import { select } from "./select.ts";
+
+/** Sessions as clients name and see them: selectors in, rows out. */
+export class Sessions {
+  readonly #context: Context;
+  readonly #channels: Channels;
+  /** Records that cannot be understood or proven: sessionId → why. Left as they are, visible, inert. */
+  readonly quarantined = new Map<string, string>();
+
+  constructor(context: Context, channels: Channels) {
+    this.#context = context;
+    this.#channels = channels;
+    for (const [sessionId, reason] of context.catalog.unreadable()) this.quarantined.set(sessionId, reason);
+  }
+
+  select(selector: string): string {
+    const { catalog } = this.#context;
+    const known = [...catalog.all()].map(({ sessionId, name, wanted }) => ({
+      sessionId,
+      name,
+      archived: wanted === "archived",
+    }));
+    const damaged = [...catalog.unreadable().keys()].map((sessionId) => ({ sessionId, name: null, archived: false }));
+    return select(selector, [...known, ...damaged]);
+  }
+
+  /** A session that verbs may act on; quarantined ones are refused. */
+  actionable(selector: string): SessionRecord {
+    const sessionId = this.select(selector);
+    const why = this.quarantined.get(sessionId);
+    const record = this.#context.catalog.get(sessionId);
+    if (why !== undefined || !record) {
+      throw new ProtocolError(
+        "session_quarantined",
+        `session ${sessionId} is quarantined: ${why ?? "its record is gone"}`,
+        {
+          hint: "its files are left as they are; look at them before anything else",
+        },
+      );
+    }
+    return record;
+  }
+
+  row(sessionId: string): SessionRow {
+    const record = this.#context.catalog.get(sessionId);
+    const quarantine = this.quarantined.get(sessionId) ?? null;
+    if (!record) return damagedRow(sessionId, quarantine ?? "its record is gone");
+    return rowOf({
+      record,
+      state: this.#context.registry.published(sessionId),
+      report: this.#channels.report(sessionId),
+      quarantine,
+    });
+  }
+
+  rows(): SessionRow[] {
+    const { catalog } = this.#context;
+    const known = [...catalog.all()].map(({ sessionId }) => this.row(sessionId));
+    return [...known, ...[...catalog.unreadable()].map(([sessionId, reason]) => damagedRow(sessionId, reason))];
+  }
+}
