@@ -148,7 +148,7 @@ export class Peer {
         this.#refuse(`malformed frame: ${frame.why}`);
         return;
       case "notification":
-        this.#handlers.onNotification?.(frame.method, frame.params);
+        this.#notice(frame.method, frame.params);
         return;
       case "response": {
         const waiter = this.#waiters.get(frame.id);
@@ -160,6 +160,16 @@ export class Peer {
       }
       case "request":
         void this.#answer(frame);
+    }
+  }
+
+  /** A notification that its handler cannot take ends this connection, not the program. */
+  #notice(method: string, params: unknown): void {
+    try {
+      this.#handlers.onNotification?.(method, params);
+    } catch (error) {
+      this.#handlers.onBug?.(error);
+      this.destroy();
     }
   }
 

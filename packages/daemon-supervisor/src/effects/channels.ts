@@ -1,15 +1,16 @@
 import { connect } from "node:net";
 import { ConnectionLost, Peer } from "@holdfast/client/protocol";
 import { reasonOf } from "@holdfast/shared-process";
-import { WORKER_PROTOCOL_VERSION, sessionDirectory } from "@holdfast/session-worker/transport";
-import type {
-  Authenticate,
-  StartResult,
-  WorkerHello,
-  WorkerNotifications,
-  WorkerReport,
-  WorkerStopAnswer,
+import {
+  WORKER_PROTOCOL_VERSION,
+  closingSchema,
+  helloSchema,
+  reportSchema,
+  sessionDirectory,
+  startResultSchema,
+  stopAnswerSchema,
 } from "@holdfast/session-worker/transport";
+import type { Authenticate, WorkerHello, WorkerReport } from "@holdfast/session-worker/transport";
 import type { StopIntent, WorkerProcess } from "../lifecycle/state.ts";
 import type { Context } from "./context.ts";
 import { freshValues } from "./context.ts";
@@ -77,7 +78,7 @@ export class Channels {
     try {
       const environment = { ...record.environment, ...secrets.get(sessionId) };
       const restored = this.#context.fs.exists(`${sessionDirectory(this.#context.home, sessionId)}/transcript.jsonl`);
-      const answer = (await channel.peer.request("worker/start", { environment, restored })) as StartResult;
+      const answer = startResultSchema.parse(await channel.peer.request("worker/start", { environment, restored }));
       if (answer.kind === "serving") {
         channel.report = answer.report;
         registry.dispatch(sessionId, { type: "serving", generation });
@@ -98,7 +99,7 @@ export class Channels {
     if (!channel) return;
     const { stopId, goal, force } = intent;
     try {
-      const answer = (await channel.peer.request("worker/stop", { stopId, goal, force })) as WorkerStopAnswer;
+      const answer = stopAnswerSchema.parse(await channel.peer.request("worker/stop", { stopId, goal, force }));
       if (answer.kind === "busy") registry.dispatch(sessionId, { type: "busy", stopId, why: answer.why });
       else registry.dispatch(sessionId, { type: "acknowledged", stopId, graceMs: answer.graceMs });
     } catch (error) {
@@ -134,7 +135,7 @@ export class Channels {
     const parameters = this.credentials(sessionId, process, "control");
     try {
       const signal = AbortSignal.timeout(AUTHENTICATE_MS);
-      const hello = (await peer.request("authenticate", parameters, { signal })) as WorkerHello;
+      const hello = helloSchema.parse(await peer.request("authenticate", parameters, { signal }));
       if (hello.kind === "hello") return { peer, hello };
       if (hello.why === "stale_epoch") this.#context.onOwnershipLost(hello.epoch);
       this.#context.log.warn({ sessionId, why: hello.why }, "a worker refused this supervisor");
@@ -172,10 +173,10 @@ export class Channels {
     const channel = this.#of(sessionId, generation);
     if (!channel) return;
     if (message.method === "worker/activity") {
-      channel.report = message.params as WorkerNotifications["worker/activity"];
+      channel.report = reportSchema.parse(message.params);
       this.#onReport(sessionId, channel.report);
     } else if (message.method === "worker/closing") {
-      const { reason } = message.params as WorkerNotifications["worker/closing"];
+      const { reason } = closingSchema.parse(message.params);
       const fresh = freshValues(this.#context, sessionId);
       // Work in the queue wants a new worker; without any the session rests until somebody needs it.
       const goal = channel.report.openOperations > 0 ? "replace" : "passivate";

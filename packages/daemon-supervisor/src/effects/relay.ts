@@ -2,6 +2,7 @@ import { connect } from "node:net";
 import type { Socket } from "node:net";
 import { encodeFrame, parseFrame } from "@holdfast/client/protocol";
 import type { AttachEnding } from "@holdfast/client/protocol";
+import { helloSchema } from "@holdfast/session-worker/transport";
 import type { Authenticate } from "@holdfast/session-worker/transport";
 
 const NEWLINE = 0x0a;
@@ -76,8 +77,8 @@ class Relayed {
       this.#phase = "events";
       return;
     }
-    const hello = frame.outcome.result as { kind?: unknown };
-    if (hello.kind !== "hello") {
+    const hello = helloSchema.safeParse(frame.outcome.result);
+    if (!hello.success || hello.data.kind !== "hello") {
       this.#socket.destroy();
       return;
     }

@@ -39,6 +39,7 @@ export function reduce(state: State, event: Event, now: Millis): Reduced {
   const why = staleness(state, event);
   if (why !== null) return { kind: "stale", why };
   // The row and the event were chosen by their own discriminants; the compiler cannot pair the two unions.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   const rule = transitions[state.name][event.type] as Rule<State, Event>;
   if (typeof rule === "function") return rule(state, event, now);
   if ("ignore" in rule) return { kind: "ignore", why: rule.ignore };

@@ -8,7 +8,8 @@ import { stateNames } from "./state.ts";
 import type { Effect, Event, EventType, State } from "./state.ts";
 import { transitions } from "./transitions.ts";
 
-const eventTypes = Object.keys(sampleEvents) as EventType[];
+const isEventType = (text: string): text is EventType => Object.hasOwn(sampleEvents, text);
+const eventTypes = Object.keys(sampleEvents).filter(isEventType);
 const NOW = 100;
 
 /** Every state × every event that fits it, cells that are impossible left out. */

@@ -1,11 +1,12 @@
 import { chmodSync } from "node:fs";
 import { createServer } from "node:net";
 import type { Server, Socket } from "node:net";
-import { Peer, ProtocolError, errorCodes, encodeFrame, methods } from "@holdfast/client/protocol";
-import type { Hello, MethodName } from "@holdfast/client/protocol";
+import { Peer, ProtocolError, encodeFrame, isErrorCode, methods } from "@holdfast/client/protocol";
+import type { Hello, MethodName, MethodParams, MethodResults } from "@holdfast/client/protocol";
 import { errnoOf, reasonOf } from "@holdfast/shared-process";
 import type { Logger } from "pino";
 import { handlers } from "./handlers.ts";
+import type { Call } from "./handlers.ts";
 import type { Creations } from "./create.ts";
 import type { Services } from "./services.ts";
 
@@ -13,8 +14,7 @@ import type { Services } from "./services.ts";
 function asProtocolError(error: unknown): unknown {
   if (error instanceof ProtocolError) return error;
   const code = error instanceof Error && "code" in error ? error.code : undefined;
-  if (typeof code === "string" && Object.hasOwn(errorCodes, code))
-    return new ProtocolError(code as keyof typeof errorCodes, reasonOf(error));
+  if (typeof code === "string" && isErrorCode(code)) return new ProtocolError(code, reasonOf(error));
   const errno = errnoOf(error);
   if (errno === "ENOSPC" || errno === "EDQUOT") return new ProtocolError("disk_full", reasonOf(error));
   if (errno === "EMFILE" || errno === "ENFILE") return new ProtocolError("too_many_open_files", reasonOf(error));
@@ -22,6 +22,15 @@ function asProtocolError(error: unknown): unknown {
 }
 
 const isMethod = (name: string): name is MethodName => Object.hasOwn(methods, name);
+
+type Result<M extends MethodName> = MethodResults[M] | Promise<MethodResults[M]>;
+
+function call<M extends MethodName>(name: M, context: Call, params: unknown): Result<M> {
+  const handler: (context: Call, params: MethodParams<M>) => Result<M> = handlers[name];
+  // Parsed a moment ago by the schema of this very name.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  return handler(context, params as MethodParams<M>);
+}
 
 /** The public socket. One connection's fault costs that connection alone (I116). */
 export class PublicServer {
@@ -84,10 +93,8 @@ export class PublicServer {
       throw new ProtocolError("ownership_lost", "this daemon no longer owns its home", {
         hint: "agent daemon restart",
       });
-    // The table pairs each name with its own parameters; the compiler cannot follow that through a lookup.
-    const handler = handlers[name] as (call: Parameters<(typeof handlers)[MethodName]>[0], params: never) => unknown;
     try {
-      return await handler({ services: this.#services, creations: this.#creations, peer }, parsed.data as never);
+      return await call(name, { services: this.#services, creations: this.#creations, peer }, parsed.data);
     } catch (error) {
       throw asProtocolError(error);
     }

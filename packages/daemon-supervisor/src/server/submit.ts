@@ -1,7 +1,7 @@
 import { ConnectionLost, MAX_QUEUED_TEXT_BYTES, ProtocolError } from "@holdfast/client/protocol";
 import type { ActionKind, MethodParams, SubmitResult } from "@holdfast/client/protocol";
-import { requestHash } from "@holdfast/session-worker/transport";
-import type { SessionStore, SubmitAnswer } from "@holdfast/session-worker/transport";
+import { requestHash, submitAnswerSchema } from "@holdfast/session-worker/transport";
+import type { SessionStore } from "@holdfast/session-worker/transport";
 import type { State } from "../lifecycle/state.ts";
 import type { Services } from "./services.ts";
 import { wake } from "./wake.ts";
@@ -55,7 +55,9 @@ async function attempt(services: Services, sessionId: string, order: Order): Pro
   const peer = state.name === "ready" ? services.channels.peer(sessionId) : null;
   if (peer) {
     try {
-      return (await peer.request(method, order, { signal: AbortSignal.timeout(WORKER_SILENT_MS) })) as SubmitAnswer;
+      return submitAnswerSchema.parse(
+        await peer.request(method, order, { signal: AbortSignal.timeout(WORKER_SILENT_MS) }),
+      );
     } catch (error) {
       // The same request under the same id, sent to whatever comes next, is admitted once at most.
       if (error instanceof ConnectionLost) return changed(services, sessionId, state);

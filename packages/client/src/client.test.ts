@@ -1,0 +1,209 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { ScriptedHome, hello, never } from "../test/scripted-server.ts";
+import { createClient } from "./client.ts";
+import type { Client, ClientOptions } from "./client.ts";
+import { ProtocolError } from "./protocol/index.ts";
+
+let daemon: ScriptedHome;
+let client: Client | null = null;
+const quick = { noticeMs: 30, silentMs: 200 };
+
+beforeEach(() => {
+  daemon = new ScriptedHome();
+});
+afterEach(async () => {
+  client?.close();
+  client = null;
+  await daemon.remove();
+});
+
+function connect(options: Partial<ClientOptions> = {}): Client {
+  client = createClient({ home: daemon.home, name: "test", timeouts: quick, ...options });
+  return client;
+}
+const codeOf = async (promise: Promise<unknown>): Promise<string> => {
+  const failure = await promise.then(
+    () => null,
+    (error: unknown) => error,
+  );
+  return failure instanceof ProtocolError ? failure.code : String(failure);
+};
+const cancel = { requestId: "r-1", session: "one" };
+
+describe("a call", () => {
+  it("finds the daemon through the highest valid owner record and answers with its result", async () => {
+    daemon.record(1, { phase: "stopped" });
+    await daemon.serve(2, () => ({ sessions: [] }));
+    writeFileSync(join(daemon.home, "owner", "3.json"), "{torn");
+    expect(await connect().call("session/list", {})).toEqual({ sessions: [] });
+  });
+
+  it("keeps one connection for calls side by side", async () => {
+    await daemon.serve(1, () => ({ sessions: [] }));
+    const both = connect();
+    await Promise.all([both.call("session/list", {}), both.call("session/list", {})]);
+    await both.call("session/list", {});
+    expect(new Set(daemon.seen.slice(-2).map(({ connection }) => connection)).size).toBe(1);
+  });
+
+  it("is sent again with the same request id when the connection is lost before the answer", async () => {
+    await daemon.serve(1, ({ connection, socket }) => {
+      if (connection > 1) return { sessionId: "one" };
+      socket.destroy();
+      return never();
+    });
+    expect(await connect().call("session/cancel", cancel)).toEqual({ sessionId: "one" });
+    expect(daemon.seen.map(({ connection, params }) => [connection, params["requestId"]])).toEqual([
+      [1, "r-1"],
+      [2, "r-1"],
+    ]);
+  });
+
+  it("passes the daemon's own error on, with its hint and data", async () => {
+    await daemon.serve(1, () => {
+      throw new ProtocolError("daemon_busy", "busy", { hint: "wait", data: { sessions: ["a"] } });
+    });
+    await expect(connect().call("daemon/status", {})).rejects.toMatchObject({
+      code: "daemon_busy",
+      hint: "wait",
+      data: { sessions: ["a"] },
+    });
+  });
+
+  it("asks the successor when the owner lost its home", async () => {
+    await daemon.serve(1, ({ connection }) => {
+      if (connection === 1) throw new ProtocolError("ownership_lost", "another epoch owns this home");
+      return { sessionId: "one" };
+    });
+    expect(await connect().call("session/cancel", cancel)).toEqual({ sessionId: "one" });
+  });
+
+  it("ends with the signal's reason", async () => {
+    await daemon.serve(1, never);
+    const abort = new AbortController();
+    const answer = connect().call("session/list", {}, { signal: abort.signal });
+    abort.abort(new Error("enough"));
+    await expect(answer).rejects.toThrow("enough");
+  });
+
+  it("waits longer than the silence limit for a daemon that still answers its status", async () => {
+    await daemon.serve(1, async ({ method }) => {
+      if (method === "daemon/status") return {};
+      const started = performance.now();
+      while (performance.now() - started < 2 * quick.silentMs) await new Promise(setImmediate);
+      return { sessionId: "one" };
+    });
+    expect(await connect().call("session/cancel", cancel)).toEqual({ sessionId: "one" });
+  });
+});
+
+describe("without a daemon", () => {
+  it("a read fails at once and a mutation starts one, once for calls side by side", async () => {
+    const starts: string[] = [];
+    const ready = connect({
+      startDaemon: async (why) => {
+        starts.push(why);
+        await daemon.serve(1, () => ({ sessionId: "one" }));
+      },
+    });
+    expect(await codeOf(ready.call("session/list", {}))).toBe("daemon_not_running");
+    await Promise.all([ready.call("session/cancel", cancel), ready.call("session/cancel", cancel)]);
+    expect(starts).toEqual(["no daemon owns this home"]);
+  });
+
+  it("a mutation without a way to start one is daemon_not_running", async () => {
+    daemon.record(1, { phase: "stopped" });
+    expect(await codeOf(connect().call("session/cancel", cancel))).toBe("daemon_not_running");
+  });
+
+  it("I132 a mutation replaces an owner that is proven gone, also one that dies while it works", async () => {
+    await daemon.serve(1, ({ socket }) => {
+      void daemon.crash();
+      socket.destroy();
+      return never();
+    });
+    const starting = connect({
+      ownerAlive: () => "gone",
+      startDaemon: async () => {
+        await daemon.serve(2, () => ({ sessionId: "one" }));
+      },
+    });
+    expect(await starting.call("session/cancel", cancel)).toEqual({ sessionId: "one" });
+    expect(daemon.seen.map(({ params }) => params["requestId"])).toEqual(["r-1", "r-1"]);
+  });
+
+  it("I147 the record of a copied home is not taken for its own daemon", async () => {
+    const original = daemon;
+    await original.serve(1, () => ({ sessions: [] }));
+    daemon = new ScriptedHome();
+    try {
+      daemon.record(1, { home: original.home, socketPath: original.socketPath(1) });
+      expect(await codeOf(connect().call("session/list", {}))).toBe("daemon_not_running");
+    } finally {
+      await original.remove();
+    }
+  });
+});
+
+describe("I138 a silent daemon", () => {
+  const cases = {
+    "whose process lives but has no socket": () => daemon.record(1),
+    "that listens and sends no hello": () => daemon.serve(1, never, () => null),
+    "that takes a request and answers nothing": () => daemon.serve(1, never),
+    "that is starting": () => daemon.record(1, { phase: "starting", socketPath: null }),
+  };
+  for (const [name, arrange] of Object.entries(cases))
+    it(`${name} is waited for, said once, and never replaced`, async () => {
+      await arrange();
+      const notices: string[] = [];
+      let starts = 0;
+      const waiting = connect({
+        ownerAlive: () => "alive",
+        onNotice: (text) => notices.push(text),
+        startDaemon: async () => {
+          starts += 1;
+        },
+      });
+      expect(await codeOf(waiting.call("session/cancel", cancel))).toBe("daemon_not_responding");
+      expect([notices.length, starts]).toEqual([1, 0]);
+    });
+
+  it("is served as soon as it binds its socket", async () => {
+    daemon.record(1, { phase: "starting", socketPath: null });
+    const notices: string[] = [];
+    const answer = connect({
+      timeouts: { noticeMs: 20, silentMs: 5_000 },
+      onNotice: (text) => {
+        notices.push(text);
+        void daemon.serve(1, () => ({ sessions: [] }));
+      },
+    }).call("session/list", {});
+    expect(await answer).toEqual({ sessions: [] });
+    expect(notices).toHaveLength(1);
+  });
+});
+
+describe("a hello", () => {
+  it("of another protocol is version_mismatch and names the restart", async () => {
+    await daemon.serve(1, never, () => ({ ...hello(daemon.home), protocol: { name: "holdfast", version: 99 } }));
+    await expect(connect().call("session/list", {})).rejects.toMatchObject({
+      code: "version_mismatch",
+      hint: "agent daemon restart",
+    });
+  });
+
+  it("that is malformed is version_mismatch", async () => {
+    await daemon.serve(1, never, () => ({ ...hello(daemon.home), epoch: "one" }));
+    expect(await codeOf(connect().call("session/list", {}))).toBe("version_mismatch");
+  });
+
+  it("I116 that is not a frame at all is bounded silence", async () => {
+    await daemon.serve(1, never, (socket) => {
+      socket.end("what?\n");
+      return null;
+    });
+    expect(await codeOf(connect().call("session/list", {}))).toBe("daemon_not_responding");
+  });
+});

@@ -1,0 +1,67 @@
+import { errnoOf } from "@holdfast/shared-process";
+import { constants } from "node:fs";
+import { dirname } from "node:path";
+import type { FileSystem } from "../file-system.ts";
+import { syncDirectory } from "./sync-directory.ts";
+import { createExclusive } from "./temporary-file.ts";
+
+/** Creates an empty file whose existence is the message. Throws EEXIST when it is there already. */
+export function createMarkerFile(fs: FileSystem, path: string): void {
+  const fd = createExclusive(fs, path);
+  try {
+    fs.fsync(fd);
+  } finally {
+    fs.close(fd);
+  }
+  syncDirectory(fs, dirname(path));
+}
+
+/** Removes a file; that it is gone already is fine. `sync` makes the removal durable. */
+export function removeFile(fs: FileSystem, path: string, options: { readonly sync?: boolean } = {}): void {
+  try {
+    fs.unlink(path);
+  } catch (error) {
+    if (errnoOf(error) !== "ENOENT") throw error;
+  }
+  if (options.sync === true) syncDirectory(fs, dirname(path));
+}
+
+export type BoundedRead =
+  | { readonly kind: "read"; readonly bytes: Buffer }
+  | { readonly kind: "missing" }
+  | { readonly kind: "unreadable"; readonly errno: string }
+  | { readonly kind: "oversize" };
+
+/** Reads a small file whole, never through a link, never more than `maxBytes`. Something that is no file is `unreadable`. */
+export function readBounded(fs: FileSystem, path: string, maxBytes: number): BoundedRead {
+  try {
+    const fd = fs.open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    try {
+      const stats = fs.fstat(fd);
+      if (!stats.isFile()) return { kind: "unreadable", errno: stats.isDirectory() ? "EISDIR" : "EINVAL" };
+      if (stats.size > BigInt(maxBytes)) return { kind: "oversize" };
+      // One byte more than allowed shows a file that grew since its size was read.
+      const bytes = readUpTo(fs, fd, Math.min(maxBytes, Number(stats.size)) + 1);
+      return bytes.length > maxBytes ? { kind: "oversize" } : { kind: "read", bytes };
+    } finally {
+      fs.close(fd);
+    }
+  } catch (error) {
+    const errno = errnoOf(error);
+    if (errno === "ENOENT") return { kind: "missing" };
+    if (typeof errno !== "string") throw error;
+    return { kind: "unreadable", errno };
+  }
+}
+
+/** Reads from the start until the end of the file or `limit` bytes. */
+export function readUpTo(fs: FileSystem, fd: number, limit: number): Buffer {
+  const buffer = Buffer.alloc(limit);
+  let length = 0;
+  while (length < limit) {
+    const count = fs.read(fd, buffer, length, limit - length, length);
+    if (count === 0) break;
+    length += count;
+  }
+  return buffer.subarray(0, length);
+}

@@ -1,0 +1,32 @@
+import type { BigIntStats } from "node:fs";
+
+/**
+ * The calls through which everything durable goes: the seam where a simulated disk can crash, tear, fill and lie.
+ * All are synchronous but `fdatasyncAsync` and `fsyncAsync`. Errors are Node's own (`error.code` is the errno name).
+ */
+export interface FileSystem {
+  open(path: string, flags: number, mode?: number): number;
+  close(fd: number): void;
+  /** Bytes read; `position` is absolute. */
+  read(fd: number, buffer: Uint8Array, offset: number, length: number, position: number): number;
+  /** Bytes written, possibly fewer than asked; `position: null` appends at the descriptor's own place. */
+  write(fd: number, buffer: Uint8Array, offset: number, length: number, position: number | null): number;
+  fdatasync(fd: number): void;
+  fdatasyncAsync(fd: number): Promise<void>;
+  fsync(fd: number): void;
+  fsyncAsync(fd: number): Promise<void>;
+  ftruncate(fd: number, length: number): void;
+  fstat(fd: number): BigIntStats;
+  lstat(path: string): BigIntStats;
+  link(existing: string, path: string): void;
+  unlink(path: string): void;
+  rename(source: string, target: string): void;
+  mkdir(path: string, mode: number): void;
+  rmdir(path: string): void;
+  readdir(path: string): string[];
+  chmod(path: string, mode: number): void;
+  /** Sets the exact bits of an open file, whatever the umask. */
+  fchmod(fd: number, mode: number): void;
+  /** Whether the name is there. Not `lstat`: reading time stamps makes the next write of the file dirty its inode. */
+  exists(path: string): boolean;
+}

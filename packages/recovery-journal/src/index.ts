@@ -1,0 +1,30 @@
+export type { FileSystem } from "./file-system.ts";
+export { nodeFileSystem } from "./node-file-system.ts";
+export { ensurePrivateDirectory } from "./durable/private-directory.ts";
+export { publishFile, type PublishResult } from "./durable/publish-file.ts";
+export { replaceFile } from "./durable/replace-file.ts";
+export { replaceFileAsync, syncDirectoryAsync } from "./durable/replace-file-async.ts";
+export { type BoundedRead, createMarkerFile, readBounded, removeFile } from "./durable/small-files.ts";
+export { syncDirectory } from "./durable/sync-directory.ts";
+export type { JournalErrorCode } from "./journal/errors.ts";
+export { openJournal } from "./journal/open.ts";
+export { readJournal } from "./journal/read.ts";
+export { removeJournal } from "./journal/remove.ts";
+export { findLine } from "./lines/find-line.ts";
+export { lastLine } from "./lines/last-line.ts";
+export { type LineLog, openLineLog } from "./lines/line-log.ts";
+export { type LogLine, readLines } from "./lines/read-lines.ts";
+export type {
+  BeginRequest,
+  Journal,
+  JournalOwner,
+  JournalReport,
+  JsonObject,
+  JsonValue,
+  OpenJournalOptions,
+  OpenJournalResult,
+  OpenOperation,
+  OperationKey,
+  OperationToken,
+  RememberedRequest,
+} from "./types.ts";

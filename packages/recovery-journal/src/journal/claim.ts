@@ -1,0 +1,129 @@
+import { errnoOf } from "@holdfast/shared-process";
+import { randomBytes } from "node:crypto";
+import { join } from "node:path";
+import { publishFile } from "../durable/publish-file.ts";
+import { removeFile } from "../durable/small-files.ts";
+import { syncDirectory } from "../durable/sync-directory.ts";
+import { createExclusive, discardTemporary } from "../durable/temporary-file.ts";
+import { writeAll } from "../durable/write-all.ts";
+import { segmentName } from "../format.ts";
+import { LF } from "../format/line.ts";
+import type { JournalOwner } from "../types.ts";
+import { type Inspection, inspectJournal, listNames, type Refusal } from "./inspect.ts";
+import { SegmentFile, type SegmentPlace } from "./segment-file.ts";
+import { buildImage, type ImageRequest, type SegmentImage } from "./segment-image.ts";
+import type { JournalState } from "./state.ts";
+
+export interface ClaimRequest extends SegmentPlace {
+  readonly owner: JournalOwner;
+  readonly kinds: readonly string[];
+}
+
+export type Whole = Extract<Inspection, { kind: "whole" }>;
+export type Claim =
+  | { readonly kind: "claimed"; readonly file: SegmentFile; readonly base: Whole }
+  /** Someone else claimed meanwhile: look again. */
+  | { readonly kind: "lost" }
+  | { readonly kind: "too-large" }
+  | Refusal;
+
+/** Publishes the first segment of a directory without any; `false` when someone else did. Whole at birth (I100). */
+export function createFirst(request: ClaimRequest, state: JournalState): SegmentFile | null {
+  const image = buildImage({ segment: 1, owner: request.owner, state, pendingBytes: 0, pendingOperations: 0 });
+  if (image === null) return null;
+  const path = join(request.directory, segmentName(1));
+  try {
+    if (publishFile(request.fs, path, image.bytes).kind === "exists") return null;
+    return SegmentFile.open(request, image);
+  } catch (error) {
+    // The winner of a race swept the temporary name away, or has taken over what was published here.
+    if (errnoOf(error) === "ENOENT") return null;
+    throw error;
+  }
+}
+
+/**
+ * Takes over a journal. The claim comes before the read of what it takes over: the old writer, should it live, finds the claim
+ * before its next acknowledgement, so all that it acknowledged is in what is read here. From the first written byte on
+ * the claim is never removed again: it may hold a seal that somebody built upon.
+ */
+export function claimNext(request: ClaimRequest, seen: Whole): Claim {
+  const { fs, directory, kinds } = request;
+  // The names that are relied on must be durable before anything is built on them.
+  syncDirectory(fs, directory);
+  const segment = Math.max(...seen.names.segments) + 1;
+  const estimate = buildImage(imageRequest(request, segment, seen.state));
+  if (estimate === null) return { kind: "too-large" };
+  const fd = linkClaim(request, estimate);
+  if (fd === null) return { kind: "lost" };
+  try {
+    const base = inspectJournal(fs, { directory, kinds, below: segment });
+    if (base.kind === "refused") {
+      // Nothing is in the claim, and whoever else looks at these bytes refuses them too.
+      removeFile(fs, join(directory, segmentName(segment)));
+      fs.close(fd);
+      return base;
+    }
+    const image = base.kind === "whole" ? buildImage(imageRequest(request, segment, base.state)) : null;
+    if (base.kind === "fresh" || base.segment !== seen.segment || image === null || isOvertaken(request, segment)) {
+      fs.close(fd);
+      return { kind: "lost" };
+    }
+    writeClaim(request, fd, image);
+    if (isOvertaken(request, segment)) {
+      fs.close(fd);
+      return { kind: "lost" };
+    }
+    retireBelow(request, segment);
+    return { kind: "claimed", file: new SegmentFile(request, image, fd), base };
+  } catch (error) {
+    fs.close(fd);
+    throw error;
+  }
+}
+
+function imageRequest(request: ClaimRequest, segment: number, state: JournalState): ImageRequest {
+  return { segment, owner: request.owner, state, pendingBytes: 0, pendingOperations: 0 };
+}
+
+/** Allocates the claim's blocks before it has its name: a disk that is full then leaves no trace. `null`: someone has the name. */
+function linkClaim(request: ClaimRequest, estimate: SegmentImage): number | null {
+  const { fs, directory } = request;
+  const path = join(directory, segmentName(estimate.segment));
+  const temporary = `${path}.${randomBytes(6).toString("hex")}.tmp`;
+  let fd: number | null = null;
+  try {
+    fd = createExclusive(fs, temporary);
+    writeAll(fs, fd, Buffer.alloc(estimate.bytes.length, LF), 0);
+    fs.link(temporary, path);
+    return fd;
+  } catch (error) {
+    if (fd !== null) fs.close(fd);
+    // ENOENT: the winner of a race swept the temporary name away.
+    if (errnoOf(error) === "EEXIST" || errnoOf(error) === "ENOENT") return null;
+    throw error;
+  } finally {
+    discardTemporary(fs, temporary);
+  }
+}
+
+function writeClaim(request: ClaimRequest, fd: number, image: SegmentImage): void {
+  writeAll(request.fs, fd, image.bytes, 0);
+  request.fs.ftruncate(fd, image.bytes.length);
+  request.fs.fsync(fd);
+  syncDirectory(request.fs, request.directory);
+}
+
+function isOvertaken(request: ClaimRequest, segment: number): boolean {
+  const highest = listNames(request.fs, request.directory).segments[0];
+  return highest !== segment;
+}
+
+/** Removes what the new segment replaces. Only then may it acknowledge anything: an older one that stands proves that it did not. */
+export function retireBelow(place: SegmentPlace, segment: number): void {
+  const { fs, directory } = place;
+  const { segments, temporaries } = listNames(fs, directory);
+  const older = segments.filter((candidate) => candidate < segment).map(segmentName);
+  for (const name of [...older, ...temporaries]) removeFile(fs, join(directory, name));
+  syncDirectory(fs, directory);
+}

@@ -1,0 +1,272 @@
+import { CodedError, reasonOf } from "@holdfast/shared-process";
+import { join } from "node:path";
+import { publishFile } from "../durable/publish-file.ts";
+import { removeFile } from "../durable/small-files.ts";
+import { syncDirectory } from "../durable/sync-directory.ts";
+import { isDiskFull } from "../durable/write-all.ts";
+import { CAPACITY_MIN_BYTES, segmentName } from "../format.ts";
+import type { LiveRecord } from "../format/records.ts";
+import type { JournalOwner } from "../types.ts";
+import { diskFull, journalError } from "./errors.ts";
+import { forgetToFit } from "./remember.ts";
+import { lineBytes, SegmentFile, type SegmentPlace } from "./segment-file.ts";
+import { buildImage, reserveFor } from "./segment-image.ts";
+import type { JournalState } from "./state.ts";
+
+export interface PendingRecord {
+  readonly record: LiveRecord;
+  readonly json: string;
+  /** The record is on disk and in the state. */
+  readonly settle: () => void;
+  readonly reject: (error: CodedError) => void;
+}
+
+export interface CommitQueueOptions {
+  readonly place: SegmentPlace;
+  readonly file: SegmentFile;
+  readonly state: JournalState;
+  readonly owner: JournalOwner;
+  readonly engine: "inline" | "async";
+  /** Called in order for each record of a batch that is durable, before any of the batch settles. */
+  readonly apply: (record: LiveRecord) => void;
+}
+
+export type QueueState = "live" | "poisoned" | "fenced" | "closed";
+
+/** Bytes of one batch: what waits behind it is taken with the next. */
+const BATCH_MAX_BYTES = 1024 * 1024;
+
+/**
+ * Group commit: what is appended in one turn goes out in one write and one flush, with one batch outstanding. A failed write or
+ * flush poisons (the kernel marks the pages clean after a failed flush, so a second one proves nothing).
+ */
+export class CommitQueue {
+  readonly #options: CommitQueueOptions;
+  #file: SegmentFile;
+  #state: QueueState = "live";
+  #cause: unknown = undefined;
+  #waiting: PendingRecord[] = [];
+  #turn: "idle" | "scheduled" | "flushing" = "idle";
+  /** A write was cut off by a full disk: the rest of the segment is not to be written, a new one is due. */
+  #spoiled = false;
+  #flushes = 0;
+  #records = 0;
+  #compactions = 0;
+
+  constructor(options: CommitQueueOptions) {
+    this.#options = options;
+    this.#file = options.file;
+  }
+
+  get state(): QueueState {
+    return this.#state;
+  }
+
+  get counters(): { flushes: number; records: number; compactions: number } {
+    return { flushes: this.#flushes, records: this.#records, compactions: this.#compactions };
+  }
+
+  append(pending: PendingRecord): void {
+    if (this.#state !== "live") {
+      pending.reject(this.#refusal());
+      return;
+    }
+    this.#waiting.push(pending);
+    if (this.#turn === "idle") {
+      this.#turn = "scheduled";
+      queueMicrotask(() => this.#flush());
+    }
+  }
+
+  /** Gives the descriptor back. What still waits is refused. */
+  close(): void {
+    if (this.#state === "live") this.#stop("closed", undefined);
+  }
+
+  #flush(): void {
+    this.#turn = "flushing";
+    const batch = this.#take();
+    if (batch.length === 0) {
+      this.#next();
+      return;
+    }
+    const { fs } = this.#options.place;
+    try {
+      this.#file.write(batch.map(({ json }) => json));
+      if (this.#options.engine === "inline") fs.fdatasync(this.#file.fd);
+    } catch (error) {
+      this.#failed(batch, error);
+      return;
+    }
+    if (this.#options.engine === "inline") {
+      this.#flushed(batch);
+      return;
+    }
+    fs.fdatasyncAsync(this.#file.fd).then(
+      () => this.#flushed(batch),
+      (error: unknown) => this.#poison(batch, error),
+    );
+  }
+
+  #failed(batch: readonly PendingRecord[], error: unknown): void {
+    // A full disk under an in-place write (copy on write) leaves a part of the batch: only a new segment gets rid of it.
+    if (!isDiskFull(error)) {
+      this.#poison(batch, error);
+      return;
+    }
+    this.#spoiled = true;
+    for (const { reject } of batch) reject(diskFull(this.#file.path, error));
+    this.#next();
+  }
+
+  #flushed(batch: readonly PendingRecord[]): void {
+    try {
+      // After the flush and before any acknowledgement: whoever claims next reads all that was acknowledged.
+      if (!this.#file.isOwned()) {
+        this.#stop("fenced", undefined, batch);
+        return;
+      }
+    } catch (error) {
+      this.#poison(batch, error);
+      return;
+    }
+    this.#flushes += 1;
+    this.#records += batch.length;
+    for (const { record } of batch) this.#options.apply(record);
+    if (this.#waiting.length === 0) this.#file.mark();
+    for (const { settle } of batch) settle();
+    this.#next();
+  }
+
+  #next(): void {
+    this.#turn = "idle";
+    if (this.#waiting.length === 0 || this.#state !== "live") return;
+    this.#turn = "scheduled";
+    queueMicrotask(() => this.#flush());
+  }
+
+  /** The records of the next batch; those for which there is no room are rejected. */
+  #take(): readonly PendingRecord[] {
+    if (this.#state !== "live") return [];
+    const candidates = this.#waiting.splice(0, countWithin(this.#waiting, BATCH_MAX_BYTES));
+    const due = this.#spoiled || !this.#fits(candidates) || this.#isTooLargeToRest(candidates);
+    const problem = due ? this.#compact(candidates) : null;
+    if (problem === null) return candidates;
+    if (this.#state !== "live") {
+      for (const { reject } of candidates) reject(this.#refusal());
+      return [];
+    }
+    return this.#keepEnds(candidates, problem);
+  }
+
+  /** Without a new segment only ends and the release go on, into the room kept for them (I168). */
+  #keepEnds(candidates: readonly PendingRecord[], problem: CodedError): readonly PendingRecord[] {
+    const kept: PendingRecord[] = [];
+    let room = this.#spoiled ? 0 : this.#file.room(0);
+    for (const candidate of candidates) {
+      const bytes = lineBytes(candidate.json);
+      if (isEnding(candidate.record) && bytes <= room) {
+        room -= bytes;
+        kept.push(candidate);
+      } else {
+        candidate.reject(problem);
+      }
+    }
+    return kept;
+  }
+
+  #fits(batch: readonly PendingRecord[]): boolean {
+    const bytes = batch.reduce((sum, { json }) => sum + lineBytes(json), 0);
+    const endings = batch.every(({ record }) => isEnding(record));
+    const reserve = endings ? 0 : reserveFor(this.#options.state.open.size + beginnings(batch));
+    return bytes <= this.#file.room(reserve);
+  }
+
+  /** A journal that is closed keeps no more than its state needs. */
+  #isTooLargeToRest(batch: readonly PendingRecord[]): boolean {
+    return batch.some(({ record }) => record.t === "release") && this.#file.capacity > CAPACITY_MIN_BYTES;
+  }
+
+  /**
+   * Publishes the state as the next segment and goes on there; `null` when done. A full disk or a state too large leaves the current
+   * segment in use. After the name may be there, any other error poisons: no record may be acknowledged that only one of two has.
+   */
+  #compact(pending: readonly PendingRecord[]): CodedError | null {
+    const { place, state, owner } = this.#options;
+    forgetToFit(state);
+    const image = buildImage({
+      segment: this.#file.segment + 1,
+      owner,
+      state,
+      pendingBytes: pending.reduce((sum, { json }) => sum + lineBytes(json), 0),
+      pendingOperations: beginnings(pending),
+    });
+    if (image === null) return journalError("journal_full", "the journal is full");
+    const path = join(place.directory, segmentName(image.segment));
+    try {
+      if (publishFile(place.fs, path, image.bytes).kind === "exists") return this.#stop("fenced", undefined);
+      const file = SegmentFile.open(place, image);
+      const retired = this.#file;
+      this.#file = file;
+      retired.close();
+      removeFile(place.fs, retired.path);
+      syncDirectory(place.fs, place.directory);
+      if (!file.isOwned()) return this.#stop("fenced", undefined);
+    } catch (error) {
+      if (isDiskFull(error) && this.#isUnpublished(path)) return diskFull(path, error);
+      return this.#stop("poisoned", error);
+    }
+    this.#spoiled = false;
+    this.#compactions += 1;
+    return null;
+  }
+
+  #isUnpublished(path: string): boolean {
+    try {
+      return !this.#options.place.fs.exists(path);
+    } catch {
+      // Not known: taken for published, which poisons.
+      return false;
+    }
+  }
+
+  #poison(batch: readonly PendingRecord[], error: unknown): void {
+    this.#stop("poisoned", error, batch);
+  }
+
+  #stop(state: Exclude<QueueState, "live">, cause: unknown, batch: readonly PendingRecord[] = []): CodedError {
+    this.#state = state;
+    this.#cause = cause;
+    try {
+      this.#file.close();
+    } catch {
+      // The descriptor is given up either way, and the journal's state already says all that matters.
+    }
+    for (const { reject } of [...batch, ...this.#waiting.splice(0)]) reject(this.#refusal());
+    return this.#refusal();
+  }
+
+  #refusal(): CodedError {
+    if (this.#state === "closed") return journalError("journal_closed", "the journal is closed");
+    if (this.#state === "fenced") return journalError("journal_fenced", "the journal has another owner");
+    return journalError("journal_poisoned", `a write of the journal failed: ${reasonOf(this.#cause)}`, this.#cause);
+  }
+}
+
+function isEnding(record: LiveRecord): boolean {
+  return record.t === "end" || record.t === "release";
+}
+
+function beginnings(batch: readonly PendingRecord[]): number {
+  return batch.reduce((sum, { record }) => sum + (record.t === "begin" ? record.ops.length : 0), 0);
+}
+
+/** How many records from the front make a batch of at most `limit` bytes; at least one. */
+function countWithin(waiting: readonly PendingRecord[], limit: number): number {
+  let bytes = 0;
+  const count = waiting.findIndex(({ json }, index) => {
+    bytes += lineBytes(json);
+    return bytes > limit && index > 0;
+  });
+  return count === -1 ? waiting.length : count;
+}

@@ -1,0 +1,21 @@
+import { CodedError } from "@holdfast/shared-process";
+
+/** Why an open journal did not take a record. All but `journal_poisoned` and `journal_fenced` say that it is not there. */
+export type JournalErrorCode =
+  | "disk_full"
+  | "duplicate_operation"
+  | "duplicate_request"
+  | "journal_closed"
+  | "journal_fenced"
+  | "journal_full"
+  | "journal_poisoned"
+  | "record_too_large"
+  | "stale_token";
+
+export function journalError(code: JournalErrorCode, message: string, cause?: unknown): CodedError<JournalErrorCode> {
+  return new CodedError(code, message, cause === undefined ? {} : { cause });
+}
+
+export function diskFull(path: string, cause: unknown): CodedError<"disk_full"> {
+  return new CodedError("disk_full", "the disk is full", { data: { path }, cause });
+}

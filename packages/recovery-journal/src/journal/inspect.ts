@@ -1,0 +1,117 @@
+import { errnoOf, reasonOf } from "@holdfast/shared-process";
+import { constants } from "node:fs";
+import { join } from "node:path";
+import { directoryProblem, effectiveUser } from "../durable/private-directory.ts";
+import { readUpTo } from "../durable/small-files.ts";
+import type { FileSystem } from "../file-system.ts";
+import { isTemporaryName, READER_SEGMENT_MAX_BYTES, segmentName, segmentNumber } from "../format.ts";
+import type { Head } from "../format/records.ts";
+import type { JournalReport } from "../types.ts";
+import { scanSegment } from "./scan.ts";
+import type { JournalState } from "./state.ts";
+
+export type Refusal = Extract<JournalReport, { kind: "refused" }>;
+
+export type Inspection =
+  | { readonly kind: "fresh"; readonly names: JournalNames }
+  | {
+      readonly kind: "whole";
+      readonly names: JournalNames;
+      readonly segment: number;
+      readonly head: Head;
+      readonly state: JournalState;
+      readonly tornBytes: number;
+      /** The head of the topmost unfinished claim above, as far as it is readable. */
+      readonly claim: Head | null;
+    }
+  | Refusal;
+
+export interface JournalNames {
+  /** Descending. */
+  readonly segments: readonly number[];
+  readonly temporaries: readonly string[];
+}
+
+export interface InspectTarget {
+  readonly directory: string;
+  readonly kinds: readonly string[];
+  /** Segments from here on are not looked at: one's own claim. */
+  readonly below?: number;
+}
+
+/** A segment that is listed but gone when opened was retired by a compaction meanwhile; its successor is in the next list. */
+const LIST_ATTEMPTS = 16;
+
+/** Reads a journal's directory and never writes: the same bytes get the same verdict at every start (I71). */
+export function inspectJournal(fs: FileSystem, target: InspectTarget): Inspection {
+  for (let attempt = 1; attempt <= LIST_ATTEMPTS; attempt += 1) {
+    const inspection = inspectOnce(fs, target);
+    if (inspection !== "retired") return inspection;
+  }
+  return refuse("unreadable", target.directory, "the segments change faster than they can be read");
+}
+
+function inspectOnce(fs: FileSystem, target: InspectTarget): Inspection | "retired" {
+  const { directory, kinds } = target;
+  let names: JournalNames;
+  try {
+    const problem = directoryProblem(fs, directory);
+    if (problem !== null) return refuse("permissions", directory, problem);
+    names = listNames(fs, directory);
+  } catch (error) {
+    if (errnoOf(error) === "ENOENT") return { kind: "fresh", names: { segments: [], temporaries: [] } };
+    return refuse("unreadable", directory, reasonOf(error));
+  }
+  const segments = names.segments.filter((segment) => segment < (target.below ?? Infinity));
+  let claim: Head | null = null;
+  let damage: Refusal | null = null;
+  for (const segment of segments) {
+    const path = join(directory, segmentName(segment));
+    const read = readSegment(fs, path);
+    if (read === "retired" || !(read instanceof Uint8Array)) return read;
+    const scan = scanSegment(read, { segment, kinds });
+    if (scan.kind === "whole") return { ...scan, names, segment, claim };
+    if (scan.kind === "corrupt") return refuse("corrupt", path, scan.message, scan.offset);
+    if (scan.kind === "unsupported") {
+      return refuse("unsupported-version", path, `the format version ${scan.version} is not known`);
+    }
+    claim ??= scan.head;
+    damage = refuse("corrupt", path, "the snapshot is not whole and no older segment stands", scan.offset);
+  }
+  return damage ?? { kind: "fresh", names };
+}
+
+export function listNames(fs: FileSystem, directory: string): JournalNames {
+  const names = fs.readdir(directory);
+  const segments = names.map(segmentNumber).filter((segment) => segment !== null);
+  return {
+    segments: segments.toSorted((left, right) => right - left),
+    temporaries: names.filter(isTemporaryName),
+  };
+}
+
+function readSegment(fs: FileSystem, path: string): Uint8Array | "retired" | Refusal {
+  try {
+    const fd = fs.open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    try {
+      const stats = fs.fstat(fd);
+      if (!stats.isFile()) return refuse("permissions", path, "a segment is not a regular file");
+      if (stats.uid !== BigInt(effectiveUser()))
+        return refuse("permissions", path, "a segment belongs to another user");
+      if ((stats.mode & 0o077n) !== 0n) return refuse("permissions", path, `others may read it: run chmod 600 ${path}`);
+      if (stats.size > BigInt(READER_SEGMENT_MAX_BYTES)) return refuse("oversize", path, `it has ${stats.size} bytes`);
+      return readUpTo(fs, fd, Number(stats.size));
+    } finally {
+      fs.close(fd);
+    }
+  } catch (error) {
+    const errno = errnoOf(error);
+    if (errno === "ENOENT") return "retired";
+    if (errno === "ELOOP") return refuse("permissions", path, "a segment is a symbolic link");
+    return refuse("unreadable", path, reasonOf(error));
+  }
+}
+
+export function refuse(why: Refusal["why"], path: string, message: string, offset: number | null = null): Refusal {
+  return { kind: "refused", why, path, offset, message };
+}

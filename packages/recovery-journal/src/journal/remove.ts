@@ -1,0 +1,29 @@
+import { errnoOf } from "@holdfast/shared-process";
+import { dirname, join } from "node:path";
+import { removeFile } from "../durable/small-files.ts";
+import { syncDirectory } from "../durable/sync-directory.ts";
+import type { FileSystem } from "../file-system.ts";
+import { segmentName } from "../format.ts";
+import { nodeFileSystem } from "../node-file-system.ts";
+import { listNames } from "./inspect.ts";
+
+/**
+ * Removes the closed journal of a session with nothing open and nothing to remember. The oldest segment goes first, each durably,
+ * so that a crash in between cannot bring back what a newer one ended. A directory with other files in it stays.
+ */
+export function removeJournal(directory: string, fs: FileSystem = nodeFileSystem): void {
+  try {
+    const { segments, temporaries } = listNames(fs, directory);
+    for (const name of [...temporaries, ...segments.toReversed().map(segmentName)]) {
+      removeFile(fs, join(directory, name), { sync: true });
+    }
+    fs.rmdir(directory);
+  } catch (error) {
+    const errno = errnoOf(error);
+    if (errno === "ENOENT") return;
+    // Evidence that somebody put beside the segments: theirs to remove.
+    if (errno === "ENOTEMPTY" || errno === "EEXIST") return;
+    throw error;
+  }
+  syncDirectory(fs, dirname(directory));
+}

@@ -1,0 +1,90 @@
+import { constants } from "node:fs";
+import { join } from "node:path";
+import { writeAll } from "../durable/write-all.ts";
+import type { FileSystem } from "../file-system.ts";
+import { segmentName } from "../format.ts";
+import { encodeMark, encodeRecord, LINE_OVERHEAD_BYTES } from "../format/line.ts";
+import type { SegmentImage } from "./segment-image.ts";
+
+export interface SegmentPlace {
+  readonly fs: FileSystem;
+  readonly directory: string;
+}
+
+/** The live segment as its one writer sees it: where the next batch goes and which sequence it has. */
+export class SegmentFile {
+  readonly segment: number;
+  readonly fd: number;
+  readonly #place: SegmentPlace;
+  readonly #seed: number;
+  readonly #capacity: number;
+  #offset: number;
+  #sequence: number;
+
+  constructor(place: SegmentPlace, image: SegmentImage, fd: number) {
+    this.#place = place;
+    this.segment = image.segment;
+    this.fd = fd;
+    this.#seed = image.seed;
+    this.#capacity = image.bytes.length;
+    this.#offset = image.offset;
+    this.#sequence = image.sequence;
+  }
+
+  /** Opens a segment that was published whole. */
+  static open(place: SegmentPlace, image: SegmentImage): SegmentFile {
+    const path = join(place.directory, segmentName(image.segment));
+    return new SegmentFile(place, image, place.fs.open(path, constants.O_RDWR | constants.O_NOFOLLOW));
+  }
+
+  get path(): string {
+    return join(this.#place.directory, segmentName(this.segment));
+  }
+
+  get capacity(): number {
+    return this.#capacity;
+  }
+
+  /** Bytes of room left, of which `reserve` are not to be touched. */
+  room(reserve: number): number {
+    return this.#capacity - this.#offset - reserve;
+  }
+
+  /** Writes a batch with one write. It counts only when it was flushed. */
+  write(records: readonly string[]): void {
+    const durable = this.#sequence;
+    const lines = records.map((record, index) =>
+      encodeRecord(record, { sequence: durable + 1 + index, durable }, this.#seed),
+    );
+    const bytes = Buffer.concat(lines);
+    writeAll(this.#place.fs, this.fd, bytes, this.#offset);
+    this.#offset += bytes.length;
+    this.#sequence += records.length;
+  }
+
+  /** Says, after a flush and unsynced, that all is durable: damage to the last batch is then told from a torn one. */
+  mark(): void {
+    const bytes = encodeMark(this.#sequence, this.#seed);
+    if (bytes.length > this.room(0)) return;
+    try {
+      writeAll(this.#place.fs, this.fd, bytes, this.#offset);
+    } catch {
+      // The mark only sharpens the verdict on damage; the next batch overwrites its place and meets a lasting error itself.
+    }
+  }
+
+  /** Whether this writer is still the owner: its segment stands and no later one does. */
+  isOwned(): boolean {
+    const { fs, directory } = this.#place;
+    return fs.exists(this.path) && !fs.exists(join(directory, segmentName(this.segment + 1)));
+  }
+
+  close(): void {
+    this.#place.fs.close(this.fd);
+  }
+}
+
+/** An upper bound of the bytes that a record's JSON takes as a line. */
+export function lineBytes(json: string): number {
+  return Buffer.byteLength(json) + LINE_OVERHEAD_BYTES;
+}

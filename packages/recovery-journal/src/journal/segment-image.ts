@@ -1,0 +1,77 @@
+import { randomBytes } from "node:crypto";
+import {
+  CAPACITY_MAX_BYTES,
+  CAPACITY_MIN_BYTES,
+  END_RESERVE_BYTES,
+  FORMAT_VERSION,
+  RELEASE_RESERVE_BYTES,
+} from "../format.ts";
+import { encodeLine, encodeMark, encodeRecord, HEAD_SEED, LF } from "../format/line.ts";
+import type { Head } from "../format/records.ts";
+import type { JournalOwner } from "../types.ts";
+import { type JournalState, snapshotRecords } from "./state.ts";
+
+/** A segment as it is born: whole, sealed and filled to its capacity. */
+export interface SegmentImage {
+  readonly bytes: Buffer;
+  readonly segment: number;
+  readonly seed: number;
+  /** Where the first batch goes; the mark there is overwritten. */
+  readonly offset: number;
+  readonly sequence: number;
+}
+
+export interface ImageRequest {
+  readonly segment: number;
+  readonly owner: JournalOwner;
+  readonly state: JournalState;
+  /** Bytes that are about to be appended. */
+  readonly pendingBytes: number;
+  /** Operations that are about to begin. */
+  readonly pendingOperations: number;
+}
+
+/** A new segment's bytes for a state; `null` when the largest segment has no room for it and what is about to come. */
+export function buildImage(request: ImageRequest): SegmentImage | null {
+  const salt = randomBytes(4).toString("hex");
+  const seed = Number.parseInt(salt, 16);
+  let sequence = 0;
+  const lines = snapshotRecords(request.state).map((record) => {
+    sequence += 1;
+    return encodeRecord(JSON.stringify(record), { sequence, durable: 0 }, seed);
+  });
+  const body = Buffer.concat(lines);
+  const operations = request.state.open.size + request.pendingOperations;
+  const headBytes = Buffer.byteLength(JSON.stringify(request.owner)) + HEAD_OVERHEAD_BYTES;
+  const capacity = capacityFor(headBytes + body.length + request.pendingBytes + reserveFor(operations));
+  if (capacity === null) return null;
+
+  const head: Head = {
+    t: "head",
+    v: FORMAT_VERSION,
+    n: request.segment,
+    e: salt,
+    cap: capacity,
+    owner: request.owner,
+  };
+  const start = Buffer.concat([encodeLine(JSON.stringify(head), HEAD_SEED), body]);
+  const bytes = Buffer.alloc(capacity, LF);
+  bytes.set(start, 0);
+  bytes.set(encodeMark(sequence, seed), start.length);
+  return { bytes, segment: request.segment, seed, offset: start.length, sequence };
+}
+
+/** Room that begins leave for the ends of all open work and for the release. */
+export function reserveFor(openOperations: number): number {
+  return openOperations * END_RESERVE_BYTES + RELEASE_RESERVE_BYTES;
+}
+
+/** What the head holds beside its owner, at most. */
+const HEAD_OVERHEAD_BYTES = 192;
+
+/** At least twice what is needed, so that compaction costs a constant share of what was appended (I111). */
+function capacityFor(needed: number): number | null {
+  let capacity = CAPACITY_MIN_BYTES;
+  while (capacity < 2 * needed && capacity < CAPACITY_MAX_BYTES) capacity *= 2;
+  return needed <= capacity ? capacity : null;
+}

@@ -1,0 +1,71 @@
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import type { LiveRecord } from "../format/records.ts";
+import { encodeRecord } from "../format/line.ts";
+import { scanSegment } from "./scan.ts";
+import { buildImage } from "./segment-image.ts";
+import { applyRecord, emptyState, type JournalState } from "./state.ts";
+
+const kinds = ["prompt"];
+const id = fc.constantFrom("a", "b", "c", "d");
+const detail = fc.dictionary(fc.string({ maxLength: 5 }), fc.string({ unit: "binary", maxLength: 8 }), { maxKeys: 2 });
+const record: fc.Arbitrary<LiveRecord> = fc.oneof(
+  fc.record({ id, detail, req: fc.option(id) }).map(({ id: operation, detail: text, req }): LiveRecord => {
+    const ops = [{ id: operation, g: "g", k: "prompt", detail: text }];
+    return { t: "begin", ops, req: req === null ? null : { id: `r-${req}`, hash: "h", at: 1 } };
+  }),
+  fc.record({ id, detail }).map((fields): LiveRecord => ({ t: "note", g: "g", ...fields })),
+  fc.record({ id, outcome: detail }).map((fields): LiveRecord => ({ t: "end", g: "g", ...fields })),
+  fc.record({ id, outcome: detail }).map((fields): LiveRecord => ({ t: "request", hash: "h", at: 2, ...fields })),
+);
+
+/** The records that fit one after the other, as a writer admits them. */
+function admitted(records: readonly LiveRecord[]): { state: JournalState; records: readonly LiveRecord[] } {
+  const state = emptyState();
+  return {
+    state,
+    records: records.filter(
+      (candidate) => applyRecord(structuredClone(state), candidate) === null && applyRecord(state, candidate) === null,
+    ),
+  };
+}
+
+const imageOf = (state: JournalState) => {
+  const owner = { generation: "g", identity: {} };
+  const image = buildImage({ segment: 7, owner, state, pendingBytes: 8000, pendingOperations: 0 });
+  return image ?? expect.unreachable("the state fits");
+};
+
+it("I67 I70 replay(compact(j)) = replay(j), for every journal", () => {
+  fc.assert(
+    fc.property(fc.array(record, { maxLength: 30 }), (records) => {
+      const { state } = admitted(records);
+      const scan = scanSegment(imageOf(state).bytes, { segment: 7, kinds });
+      expect(scan).toEqual(expect.objectContaining({ kind: "whole", tornBytes: 0, state }));
+    }),
+    { numRuns: 150 },
+  );
+});
+
+it("I140 every prefix of a journal scans to the state of its whole records", () => {
+  fc.assert(
+    fc.property(fc.array(record, { maxLength: 20 }), fc.nat(5000), (records, cut) => {
+      const whole = admitted(records).records;
+      const image = imageOf(emptyState());
+      let end = image.offset;
+      const states: { readonly end: number; readonly count: number }[] = [{ end, count: 0 }];
+      whole.forEach((item, index) => {
+        const place = { sequence: image.sequence + 1 + index, durable: image.sequence };
+        const line = encodeRecord(JSON.stringify(item), place, image.seed);
+        image.bytes.set(line, end);
+        end += line.length;
+        states.push({ end, count: index + 1 });
+      });
+      const length = image.offset + (cut % (end - image.offset + 1));
+      const expected = states.findLast((state) => state.end <= length)?.count ?? 0;
+      const scan = scanSegment(image.bytes.subarray(0, length), { segment: 7, kinds });
+      expect(scan).toEqual(expect.objectContaining({ kind: "whole", state: admitted(whole.slice(0, expected)).state }));
+    }),
+    { numRuns: 150 },
+  );
+});

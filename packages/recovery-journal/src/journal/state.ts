@@ -1,0 +1,118 @@
+import { OPEN_OPERATIONS_MAX, READER_OPEN_OPERATIONS_MAX } from "../format.ts";
+import type { LiveRecord, OpenRecord, RequestRecord, SnapshotRecord, StoredOperation } from "../format/records.ts";
+import type { JsonObject, OpenOperation, RememberedRequest } from "../types.ts";
+
+export interface OpenEntry {
+  readonly operation: StoredOperation;
+  readonly notes: readonly JsonObject[];
+  readonly order: number;
+  /** The request that asked for it: its outcome is the operation's. */
+  readonly requestId: string | null;
+}
+
+/** What the records of a journal say, by operation id and by request id (oldest first). */
+export interface JournalState {
+  readonly open: Map<string, OpenEntry>;
+  readonly requests: Map<string, RememberedRequest>;
+  nextOrder: number;
+  released: boolean;
+}
+
+export function emptyState(): JournalState {
+  return { open: new Map(), requests: new Map(), nextOrder: 1, released: false };
+}
+
+/** Applies one record; answers what is wrong with it, or `null`. A state that a record did not fit is not to be used further. */
+export function applyRecord(state: JournalState, record: SnapshotRecord | LiveRecord): string | null {
+  if (state.released) return "a record follows the release";
+  switch (record.t) {
+    case "open":
+      return applyOpen(state, record);
+    case "seal":
+      if (record.count !== state.open.size + state.requests.size) return "the seal counts other records";
+      state.nextOrder = record.next;
+      return null;
+    case "request":
+      state.requests.set(record.id, remembered(record));
+      return null;
+    case "begin": {
+      const { req } = record;
+      if (req !== null) state.requests.set(req.id, { requestId: req.id, hash: req.hash, outcome: null, at: req.at });
+      for (const operation of record.ops) {
+        const problem = insert(state, { operation, notes: [], order: state.nextOrder, requestId: req?.id ?? null });
+        if (problem !== null) return problem;
+        state.nextOrder += 1;
+      }
+      return null;
+    }
+    case "note": {
+      const entry = find(state, record);
+      if (entry === null) return "a note names an operation that is not open";
+      state.open.set(record.id, { ...entry, notes: [...entry.notes, record.detail] });
+      return null;
+    }
+    case "end":
+      return applyEnd(state, record);
+    case "release":
+      state.released = true;
+      return null;
+  }
+}
+
+function applyOpen(state: JournalState, record: OpenRecord): string | null {
+  return insert(state, { operation: record.op, notes: record.notes, order: record.o, requestId: record.req });
+}
+
+function applyEnd(state: JournalState, record: { id: string; g: string; outcome: JsonObject }): string | null {
+  const entry = find(state, record);
+  if (entry === null) return "an end names an operation that is not open";
+  state.open.delete(record.id);
+  const request = entry.requestId === null ? undefined : state.requests.get(entry.requestId);
+  if (request !== undefined) state.requests.set(request.requestId, { ...request, outcome: record.outcome });
+  return null;
+}
+
+function insert(state: JournalState, entry: OpenEntry): string | null {
+  if (state.open.has(entry.operation.id)) return "an operation begins twice";
+  if (state.open.size >= READER_OPEN_OPERATIONS_MAX) return "too many open operations";
+  state.open.set(entry.operation.id, entry);
+  return null;
+}
+
+function find(state: JournalState, key: { id: string; g: string }): OpenEntry | null {
+  const entry = state.open.get(key.id);
+  return entry !== undefined && entry.operation.g === key.g ? entry : null;
+}
+
+function remembered(record: RequestRecord): RememberedRequest {
+  return { requestId: record.id, hash: record.hash, outcome: record.outcome, at: record.at };
+}
+
+/** The records from which a new segment rebuilds this state. */
+export function snapshotRecords(state: JournalState): SnapshotRecord[] {
+  const open = [...state.open.values()].map((entry): OpenRecord => {
+    return { t: "open", op: entry.operation, notes: entry.notes, o: entry.order, req: entry.requestId };
+  });
+  const requests = [...state.requests.values()].map((request): RequestRecord => {
+    return { t: "request", id: request.requestId, hash: request.hash, outcome: request.outcome, at: request.at };
+  });
+  return [...open, ...requests, { t: "seal", count: open.length + requests.length, next: state.nextOrder }];
+}
+
+export function openOperations<Kind extends string>(
+  state: JournalState,
+  kinds: readonly Kind[],
+): OpenOperation<Kind>[] {
+  const operations: OpenOperation<Kind>[] = [];
+  for (const entry of [...state.open.values()].toSorted((left, right) => left.order - right.order)) {
+    const kind = kinds.find((candidate) => candidate === entry.operation.k);
+    if (kind === undefined) continue;
+    const { id: operationId, g: generation, detail } = entry.operation;
+    operations.push({ operationId, generation, kind, detail, notes: entry.notes, sequence: entry.order });
+  }
+  return operations;
+}
+
+export function hasRoomFor(state: JournalState, more: number): boolean {
+  return state.open.size + more <= OPEN_OPERATIONS_MAX;
+}

@@ -1,0 +1,297 @@
+import { describe, expect, it } from "vitest";
+import {
+  openSimulated,
+  SIMULATED_DIRECTORY,
+  SIMULATED_KINDS,
+  SimulatedDisk,
+  simulatedOptions,
+} from "../testing/index.ts";
+import { openJournal } from "./open.ts";
+import { readJournal } from "./read.ts";
+import { removeJournal } from "./remove.ts";
+
+const prompt = (operationId: string, detail = {}) =>
+  ({ operationId, generation: "g1", kind: "prompt", detail }) as const;
+const report = (disk: SimulatedDisk) => readJournal(SIMULATED_DIRECTORY, SIMULATED_KINDS, disk);
+
+describe("tokens", () => {
+  it("I66 I67 keep concurrent operations apart through a restart", async () => {
+    const disk = new SimulatedDisk();
+    const journal = await openSimulated(disk);
+    const [first] = await Promise.all([
+      journal.begin(prompt("a")),
+      journal.begin(prompt("b")),
+      journal.begin(prompt("c")),
+    ]);
+    await journal.end(first, { kind: "completed" });
+    const next = await openSimulated(disk);
+    expect(next.open().map(({ operationId }) => operationId)).toEqual(["b", "c"]);
+    const token = next.adopt({ operationId: "b", generation: "g1" });
+    expect(token?.kind).toBe("prompt");
+    expect(next.adopt({ operationId: "b", generation: "g2" })).toBe(null);
+  });
+
+  it("I72 ignore a stale end, count it and write nothing", async () => {
+    const disk = new SimulatedDisk();
+    const journal = await openSimulated(disk);
+    const stale = await journal.begin(prompt("a"));
+    expect(await journal.end(stale, {})).toBe("ended");
+    const current = await journal.begin(prompt("a"));
+    const before = disk.contentOf(`${SIMULATED_DIRECTORY}/e00000001.jsonl`);
+    expect(await journal.end(stale, {})).toBe("stale");
+    await expect(journal.note(stale, {})).rejects.toMatchObject({ code: "stale_token" });
+    expect(disk.contentOf(`${SIMULATED_DIRECTORY}/e00000001.jsonl`).equals(before)).toBe(true);
+    expect(journal.counters().staleEnds).toBe(1);
+    expect(await Promise.all([journal.end(current, {}), journal.end(current, {})])).toEqual(["ended", "stale"]);
+  });
+
+  it("I68 I73 restore all or nothing, and reject duplicates before anything is written", async () => {
+    const disk = new SimulatedDisk();
+    const journal = await openSimulated(disk);
+    await journal.restore([prompt("a"), prompt("b")]);
+    const records = journal.counters().records;
+    await expect(journal.restore([prompt("c"), prompt("c")])).rejects.toMatchObject({ code: "duplicate_operation" });
+    await expect(journal.restore([prompt("d"), prompt("b")])).rejects.toMatchObject({ code: "duplicate_operation" });
+    const twice = await Promise.allSettled([journal.begin(prompt("e")), journal.begin(prompt("e"))]);
+    expect(twice.map(({ status }) => status)).toEqual(["fulfilled", "rejected"]);
+    expect(journal.counters().records).toBe(records + 1);
+  });
+
+  it("are refused beyond the writer's limit, which lies below the reader's", async () => {
+    const journal = await openSimulated(new SimulatedDisk());
+    const many = Array.from({ length: 1024 }, (_, index) => prompt(`p${index}`));
+    const tokens = await journal.restore(many);
+    await expect(journal.begin(prompt("more"))).rejects.toMatchObject({ code: "journal_full" });
+    expect(await Promise.all(tokens.map((token) => journal.end(token, {})))).not.toContain("stale");
+  });
+});
+
+describe("remembered requests", () => {
+  it("settle with their operation's end and stay through compactions and restarts", async () => {
+    const disk = new SimulatedDisk();
+    const journal = await openSimulated(disk);
+    const token = await journal.admit(prompt("a"), { requestId: "r1", hash: "h1" });
+    expect(journal.remembered("r1")).toMatchObject({ hash: "h1", outcome: null });
+    await journal.end(token, { kind: "completed" });
+    for (let round = 0; round < 40; round += 1) {
+      const filler = await journal.begin(prompt("filler", { text: "x".repeat(2000) }));
+      await journal.end(filler, {});
+    }
+    expect(journal.counters().compactions).toBeGreaterThan(1);
+    await journal.remember({ requestId: "r2", hash: "h2", outcome: { kind: "refused" } });
+    await journal.close();
+    const next = await openSimulated(disk);
+    expect(next.remembered("r1")).toMatchObject({ outcome: { kind: "completed" } });
+    expect(next.remembered("r2")).toMatchObject({ outcome: { kind: "refused" } });
+    await expect(next.admit(prompt("b"), { requestId: "r1", hash: "h1" })).rejects.toMatchObject({
+      code: "duplicate_request",
+    });
+  });
+
+  it("I111 are bounded by count and age, but never lost while their operation is open", async () => {
+    let now = 0;
+    const disk = new SimulatedDisk();
+    const journal = await openSimulated(disk, { now: () => now, remember: { count: 3, ageMs: 1000 } });
+    const token = await journal.admit(prompt("a"), { requestId: "open", hash: "h" });
+    for (let index = 0; index < 5; index += 1)
+      await journal.remember({ requestId: `r${index}`, hash: "h", outcome: {} });
+    expect(["r0", "r1", "r2", "r3", "r4"].map((id) => journal.remembered(id) !== null)).toEqual([
+      false,
+      false,
+      false,
+      true,
+      true,
+    ]);
+    now = 5000;
+    expect(journal.remembered("r4")).toBe(null);
+    expect(journal.remembered("open")).not.toBe(null);
+    await journal.end(token, { kind: "late" });
+  });
+});
+
+describe("writing", () => {
+  it.each(["inline", "async"] as const)("commits all of one turn with one flush: %s", async (engine) => {
+    const disk = new SimulatedDisk();
+    const journal = await openSimulated(disk, { engine });
+    const calls: string[] = [];
+    disk.onCall = (call) => calls.push(call);
+    await Promise.all(Array.from({ length: 24 }, (_, index) => journal.begin(prompt(`p${index}`))));
+    expect(calls.filter((call) => call === "fdatasync")).toHaveLength(1);
+    expect(calls).toEqual(["write", "fdatasync", "exists", "exists", "write"]);
+    expect(journal.counters()).toMatchObject({ flushes: 1, records: 24 });
+  });
+
+  it("I69 completes short writes", async () => {
+    const disk = new SimulatedDisk();
+    disk.writeLimitBytes = 7;
+    const journal = await openSimulated(disk);
+    await journal.begin(prompt("a", { text: "é".repeat(100) }));
+    expect(report(disk)).toMatchObject({ kind: "ok", tornBytes: 0, open: [{ operationId: "a" }] });
+  });
+
+  it("I141 I168 on a full disk refuses begins visibly, still ends work, and serves again by itself", async () => {
+    const disk = new SimulatedDisk();
+    const journal = await openSimulated(disk);
+    disk.capacityBytes = disk.usedBytes;
+    const tokens = [];
+    let failure: unknown = null;
+    for (let index = 0; failure === null; index += 1) {
+      try {
+        tokens.push(await journal.begin(prompt(`p${index}`, { text: "x".repeat(500) })));
+      } catch (error) {
+        failure = error;
+      }
+    }
+    expect(failure).toMatchObject({ code: "disk_full" });
+    expect(report(disk)).toMatchObject({ kind: "ok", tornBytes: 0 });
+    expect(journal.open()).toHaveLength(tokens.length);
+    for (const token of tokens) expect(await journal.end(token, { kind: "cancelled" })).toBe("ended");
+    await expect(journal.begin(prompt("full", { text: "x".repeat(9000) }))).rejects.toMatchObject({
+      code: "disk_full",
+    });
+    disk.heal();
+    await journal.begin(prompt("again", { text: "x".repeat(9000) }));
+    expect(report(disk)).toMatchObject({ kind: "ok", open: [{ operationId: "again" }] });
+  });
+
+  it("I141 gets rid of a write that a full disk cut off before it serves again", async () => {
+    const disk = new SimulatedDisk();
+    const journal = await openSimulated(disk);
+    disk.inject({ call: "write", errno: "ENOSPC", effect: "half" });
+    const refused = await Promise.allSettled([journal.begin(prompt("a")), journal.begin(prompt("b"))]);
+    expect(refused.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+    expect(journal.state).toBe("live");
+    await journal.begin(prompt("c"));
+    expect(report(disk)).toMatchObject({ kind: "ok", segment: 2, tornBytes: 0, open: [{ operationId: "c" }] });
+  });
+
+  it.each(["inline", "async"] as const)("is poisoned for good by a failed flush: %s", async (engine) => {
+    const disk = new SimulatedDisk();
+    const journal = await openSimulated(disk, { engine });
+    await journal.begin(prompt("a"));
+    disk.inject({ call: "fdatasync", errno: "EIO" });
+    await expect(journal.begin(prompt("b"))).rejects.toMatchObject({ code: "journal_poisoned" });
+    await expect(journal.begin(prompt("c"))).rejects.toMatchObject({ code: "journal_poisoned" });
+    expect(journal.state).toBe("poisoned");
+    await journal.close();
+    const next = await openSimulated(disk);
+    expect(next.open().map(({ operationId }) => operationId)).toContain("a");
+    for (const state of disk.crashStates()) expect(report(state)).toMatchObject({ kind: "ok", segment: 2 });
+    expect(disk.openDescriptors).toBe(1);
+  });
+
+  it("leaves a small released journal behind, whatever it grew to, and removes it on request", async () => {
+    const disk = new SimulatedDisk();
+    const journal = await openSimulated(disk);
+    const token = await journal.begin(prompt("a", { text: "x".repeat(100_000) }));
+    expect(disk.usedBytes).toBeGreaterThan(200_000);
+    await journal.end(token, {});
+    await Promise.all([journal.close(), journal.close()]);
+    expect(disk.usedBytes).toBe(16 * 1024);
+    expect(report(disk)).toMatchObject({ kind: "ok", released: true });
+    expect(disk.openDescriptors).toBe(0);
+    await expect(journal.begin(prompt("b"))).rejects.toMatchObject({ code: "journal_closed" });
+    removeJournal(SIMULATED_DIRECTORY, disk);
+    expect(report(disk)).toEqual({ kind: "fresh" });
+  });
+});
+
+describe("ownership", () => {
+  it("I144 leaves a journal to an owner that is not proven gone, and asks nobody about a released one", async () => {
+    const disk = new SimulatedDisk();
+    const journal = await openSimulated(disk);
+    const probed: string[] = [];
+    const options = simulatedOptions(disk, {
+      owner: { generation: "g2", identity: {} },
+      probeOwner: ({ generation }) => (probed.push(generation), "unknown"),
+    });
+    expect(await openJournal(options)).toMatchObject({ kind: "owned", owner: { generation: "g1" } });
+    await journal.close();
+    expect(await openJournal(options)).toMatchObject({ kind: "opened", report: { released: true } });
+    expect(probed).toEqual(["g1"]);
+  });
+
+  it("I144 fences the old writer before its next acknowledgement when the probe was wrong", async () => {
+    const disk = new SimulatedDisk();
+    const old = await openSimulated(disk);
+    await old.begin(prompt("a"));
+    const next = await openSimulated(disk, { owner: { generation: "g2", identity: {} } });
+    await expect(old.begin(prompt("b"))).rejects.toMatchObject({ code: "journal_fenced" });
+    expect(old.state).toBe("fenced");
+    await old.close();
+    await next.begin(prompt("c"));
+    expect(next.open().map(({ operationId }) => operationId)).toEqual(["a", "c"]);
+  });
+
+  it("I144 gives two openers at every interleaving of their calls one writer, and no acknowledged record is lost", async () => {
+    for (let place = 1; place < 60; place += 1) {
+      const disk = new SimulatedDisk();
+      const old = await openSimulated(disk);
+      await old.begin(prompt("a"));
+      let calls = 0;
+      let second: ReturnType<typeof openSimulated> | null = null;
+      disk.onCall = () => {
+        calls += 1;
+        if (calls === place) second = openSimulated(disk, { owner: { generation: "g3", identity: {} } });
+      };
+      const first = openSimulated(disk, { owner: { generation: "g2", identity: {} } });
+      const journals = await Promise.all([first, second ?? first]);
+      disk.onCall = null;
+      const writes = await Promise.allSettled(
+        [...new Set(journals)].map((journal, index) => journal.begin(prompt(`w${index}`))),
+      );
+      const acknowledged = writes.flatMap(({ status }, index) => (status === "fulfilled" ? [`w${index}`] : []));
+      expect([place, acknowledged.length]).toEqual([place, 1]);
+      expect(report(disk)).toMatchObject({
+        kind: "ok",
+        open: [{ operationId: "a" }, { operationId: acknowledged[0] }],
+      });
+    }
+  });
+});
+
+describe("refusals", () => {
+  it("I71 I100 keep a damaged journal closed at every start and its bytes untouched", async () => {
+    const disk = new SimulatedDisk();
+    const journal = await openSimulated(disk);
+    for (const id of ["a", "b", "c"]) await journal.begin(prompt(id));
+    const path = `${SIMULATED_DIRECTORY}/e00000001.jsonl`;
+    const bytes = disk.contentOf(path);
+    bytes[bytes.indexOf('"begin"') + 2] = 0;
+    disk.plant(path, bytes);
+    for (let start = 0; start < 3; start += 1) {
+      expect(await openJournal(simulatedOptions(disk))).toMatchObject({ kind: "refused", why: "corrupt", path });
+    }
+    expect(disk.contentOf(path).equals(bytes)).toBe(true);
+    expect(disk.readdir(SIMULATED_DIRECTORY)).toEqual(["e00000001.jsonl"]);
+  });
+
+  it("I100 name what is missing, unreadable, open to others, foreign or of a later version", async () => {
+    const disk = new SimulatedDisk();
+    expect(await openJournal(simulatedOptions(disk, { expect: "existing" }))).toMatchObject({ why: "missing" });
+    const journal = await openSimulated(disk);
+    await journal.begin(prompt("a"));
+    expect(readJournal(SIMULATED_DIRECTORY, ["tool"], disk)).toMatchObject({ kind: "refused", why: "corrupt" });
+    disk.inject({ call: "read", errno: "EIO" });
+    expect(report(disk)).toMatchObject({ kind: "refused", why: "unreadable" });
+    disk.chmod(SIMULATED_DIRECTORY, 0o750);
+    expect(report(disk)).toMatchObject({ kind: "refused", why: "permissions" });
+    disk.chmod(SIMULATED_DIRECTORY, 0o700);
+    disk.plant(`${SIMULATED_DIRECTORY}/e00000001.jsonl`, Buffer.alloc(0));
+    expect(report(disk)).toMatchObject({ kind: "refused", why: "corrupt", offset: 0 });
+  });
+
+  it("I141 leave nothing behind when the disk is too full to take over", async () => {
+    const disk = new SimulatedDisk();
+    const journal = await openSimulated(disk);
+    await journal.begin(prompt("a"));
+    await journal.close();
+    const names = disk.readdir(SIMULATED_DIRECTORY);
+    disk.capacityBytes = disk.usedBytes;
+    await expect(openJournal(simulatedOptions(disk))).rejects.toMatchObject({ code: "disk_full" });
+    expect(disk.readdir(SIMULATED_DIRECTORY)).toEqual(names);
+    expect(disk.openDescriptors).toBe(0);
+    disk.heal();
+    expect(await openJournal(simulatedOptions(disk))).toMatchObject({ kind: "opened" });
+  });
+});

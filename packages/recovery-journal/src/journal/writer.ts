@@ -1,0 +1,227 @@
+import { invariant } from "@holdfast/shared-process";
+import { RECORD_MAX_BYTES } from "../format.ts";
+import { parseObject } from "../format/line.ts";
+import { type LiveRecord, parseRecord, type StoredOperation } from "../format/records.ts";
+import type {
+  BeginRequest,
+  Journal,
+  JsonObject,
+  OpenOperation,
+  OperationKey,
+  OperationToken,
+  RememberedRequest,
+} from "../types.ts";
+import { CommitQueue, type CommitQueueOptions, type QueueState } from "./commit-queue.ts";
+import { journalError } from "./errors.ts";
+import { findRemembered, forgetOld, type RememberLimits } from "./remember.ts";
+import { applyRecord, hasRoomFor, type JournalState, type OpenEntry, openOperations } from "./state.ts";
+
+export interface JournalWriterOptions<Kind extends string> extends Omit<CommitQueueOptions, "apply"> {
+  readonly kinds: readonly Kind[];
+  readonly now: () => number;
+  readonly remember: RememberLimits;
+}
+
+type RequestName = { readonly requestId: string; readonly hash: string };
+
+/**
+ * The open journal: admits records against what is durable and what is on its way, and keeps the state that the durable ones make.
+ * The state changes only after the flush, so that nothing is ever seen that a crash could take back.
+ */
+export class JournalWriter<Kind extends string> implements Journal<Kind> {
+  readonly #options: JournalWriterOptions<Kind>;
+  readonly #state: JournalState;
+  readonly #queue: CommitQueue;
+  /** Which begin a token stands for: a token of an ended operation does not fit a later one of the same name (I66, I72). */
+  readonly #tokens = new WeakMap<OperationKey, number>();
+  readonly #beginning = new Set<string>();
+  readonly #ending = new Set<number>();
+  readonly #asking = new Set<string>();
+  #staleEnds = 0;
+  #closing: Promise<void> | null = null;
+
+  constructor(options: JournalWriterOptions<Kind>) {
+    this.#options = options;
+    this.#state = options.state;
+    this.#queue = new CommitQueue({ ...options, apply: (record) => this.#apply(record) });
+    forgetOld(this.#state, options.remember, options.now());
+  }
+
+  get state(): QueueState {
+    return this.#queue.state;
+  }
+
+  async begin(request: BeginRequest<Kind>): Promise<OperationToken<Kind>> {
+    const [token] = await this.#begin([request], null);
+    invariant(token !== undefined, "one begin makes one token");
+    return token;
+  }
+
+  async admit(request: BeginRequest<Kind>, remembered: RequestName): Promise<OperationToken<Kind>> {
+    const { requestId } = remembered;
+    if (this.#asking.has(requestId) || this.remembered(requestId) !== null) {
+      throw journalError("duplicate_request", `request ${requestId} was admitted before`);
+    }
+    this.#asking.add(requestId);
+    try {
+      const [token] = await this.#begin([request], remembered);
+      invariant(token !== undefined, "one begin makes one token");
+      return token;
+    } finally {
+      this.#asking.delete(requestId);
+    }
+  }
+
+  async restore(requests: readonly BeginRequest<Kind>[]): Promise<readonly OperationToken<Kind>[]> {
+    return requests.length === 0 ? [] : this.#begin(requests, null);
+  }
+
+  adopt(key: OperationKey): OperationToken<Kind> | null {
+    const entry = this.#state.open.get(key.operationId);
+    if (entry === undefined || entry.operation.g !== key.generation) return null;
+    return this.#tokenOf(entry);
+  }
+
+  async note(token: OperationToken<Kind>, detail: JsonObject): Promise<void> {
+    const entry = this.#entryOf(token);
+    if (entry === null) throw journalError("stale_token", `operation ${token.operationId} is not open`);
+    await this.#append({ t: "note", id: entry.operation.id, g: entry.operation.g, detail });
+  }
+
+  async end(token: OperationToken<Kind>, outcome: JsonObject): Promise<"ended" | "stale"> {
+    const entry = this.#entryOf(token);
+    if (entry === null) {
+      this.#staleEnds += 1;
+      return "stale";
+    }
+    this.#ending.add(entry.order);
+    try {
+      await this.#append({ t: "end", id: entry.operation.id, g: entry.operation.g, outcome });
+      return "ended";
+    } finally {
+      this.#ending.delete(entry.order);
+    }
+  }
+
+  async remember(request: RequestName & { readonly outcome: JsonObject }): Promise<void> {
+    const { requestId: id, hash, outcome } = request;
+    await this.#append({ t: "request", id, hash, outcome, at: this.#options.now() });
+  }
+
+  remembered(requestId: string): RememberedRequest | null {
+    return findRemembered(this.#state, requestId, { limits: this.#options.remember, now: this.#options.now() });
+  }
+
+  open(): readonly OpenOperation<Kind>[] {
+    return openOperations(this.#state, this.#options.kinds);
+  }
+
+  counters(): { staleEnds: number; flushes: number; records: number; compactions: number } {
+    return { staleEnds: this.#staleEnds, ...this.#queue.counters };
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#release();
+    return this.#closing;
+  }
+
+  async #release(): Promise<void> {
+    try {
+      await this.#send({ t: "release" });
+    } catch {
+      // Poisoned, fenced or full: the next owner probes instead, and a close must come to its end (I168).
+    }
+    this.#queue.close();
+  }
+
+  /** All or nothing; whatever is wrong is found before a byte or a sequence is used (I73). */
+  async #begin(
+    requests: readonly BeginRequest<Kind>[],
+    asked: RequestName | null,
+  ): Promise<readonly OperationToken<Kind>[]> {
+    const ops = requests.map(storedOperation);
+    const ids = new Set(ops.map(({ id }) => id));
+    const taken = [...ids].find((id) => this.#state.open.has(id) || this.#beginning.has(id));
+    if (taken !== undefined || ids.size < ops.length) {
+      throw journalError("duplicate_operation", `operation ${taken ?? "twice in one list"} is open`);
+    }
+    const kinds = new Set<string>(this.#options.kinds);
+    for (const { k } of ops) invariant(kinds.has(k), `operation kind ${k} is declared`);
+    if (!hasRoomFor(this.#state, this.#beginning.size + ops.length)) {
+      throw journalError("journal_full", "too many operations are open");
+    }
+    const req = asked === null ? null : { id: asked.requestId, hash: asked.hash, at: this.#options.now() };
+    for (const id of ids) this.#beginning.add(id);
+    const tokens: OperationToken<Kind>[] = [];
+    try {
+      await this.#append({ t: "begin", ops, req }, () => tokens.push(...ops.map(({ id }) => this.#tokenOfOpen(id))));
+    } finally {
+      for (const id of ids) this.#beginning.delete(id);
+    }
+    return tokens;
+  }
+
+  async #append(record: LiveRecord, settled?: () => void): Promise<void> {
+    if (this.#closing !== null) throw journalError("journal_closed", "the journal is closed");
+    await this.#send(record, settled);
+  }
+
+  async #send(record: LiveRecord, settled?: () => void): Promise<void> {
+    const json = JSON.stringify(record);
+    const bytes = Buffer.byteLength(json);
+    if (bytes > RECORD_MAX_BYTES) throw journalError("record_too_large", `a record has ${bytes} bytes`);
+    // Parsed back, so that the state is what a reader of the file gets, whatever the caller does to its objects.
+    const stored = liveRecord(json);
+    await new Promise<void>((resolve, reject) => {
+      const settle = (): void => {
+        settled?.();
+        resolve();
+      };
+      this.#queue.append({ record: stored, json, settle, reject });
+    });
+  }
+
+  #apply(record: LiveRecord): void {
+    const problem = applyRecord(this.#state, record);
+    invariant(problem === null, `an admitted record fits the state: ${problem}`);
+    if (record.t === "begin" || record.t === "request") {
+      forgetOld(this.#state, this.#options.remember, this.#options.now());
+    }
+  }
+
+  #entryOf(token: OperationToken<Kind>): OpenEntry | null {
+    const entry = this.#state.open.get(token.operationId);
+    if (entry === undefined || this.#tokens.get(token) !== entry.order || this.#ending.has(entry.order)) return null;
+    return entry;
+  }
+
+  #tokenOfOpen(id: string): OperationToken<Kind> {
+    const entry = this.#state.open.get(id);
+    invariant(entry !== undefined, "a durable begin is open");
+    return this.#tokenOf(entry);
+  }
+
+  #tokenOf(entry: OpenEntry): OperationToken<Kind> {
+    const { id: operationId, g: generation, k: kind } = entry.operation;
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the brand is given here and nowhere else
+    const token = Object.freeze({ operationId, generation, kind }) as OperationToken<Kind>;
+    this.#tokens.set(token, entry.order);
+    return token;
+  }
+}
+
+/** The record as a reader gets it; one that no reader would take is a bug. */
+function liveRecord(json: string): LiveRecord {
+  const fields = parseObject(json);
+  const record = fields === null ? null : parseRecord(fields);
+  invariant(
+    record !== null && record.t !== "open" && record.t !== "seal",
+    "a record that is appended can be read back",
+  );
+  return record;
+}
+
+function storedOperation(request: BeginRequest): StoredOperation {
+  const { operationId: id, generation: g, kind: k, detail } = request;
+  return { id, g, k, detail: detail ?? {} };
+}

@@ -1,0 +1,43 @@
+import * as nodeFs from "node:fs";
+import { errnoOf } from "@holdfast/shared-process";
+import type { FileSystem } from "./file-system.ts";
+
+/** The real disk. */
+export const nodeFileSystem: FileSystem = {
+  open: (path, flags, mode) => nodeFs.openSync(path, flags, mode),
+  close: (fd) => nodeFs.closeSync(fd),
+  read: (fd, buffer, offset, length, position) => nodeFs.readSync(fd, buffer, offset, length, position),
+  write: (fd, buffer, offset, length, position) => nodeFs.writeSync(fd, buffer, offset, length, position),
+  fdatasync: (fd) => nodeFs.fdatasyncSync(fd),
+  fdatasyncAsync: (fd) =>
+    new Promise((resolve, reject) => {
+      nodeFs.fdatasync(fd, (error) => (error === null ? resolve() : reject(error)));
+    }),
+  fsync: (fd) => nodeFs.fsyncSync(fd),
+  fsyncAsync: (fd) =>
+    new Promise((resolve, reject) => {
+      nodeFs.fsync(fd, (error) => (error === null ? resolve() : reject(error)));
+    }),
+  ftruncate: (fd, length) => nodeFs.ftruncateSync(fd, length),
+  fstat: (fd) => nodeFs.fstatSync(fd, { bigint: true }),
+  lstat: (path) => nodeFs.lstatSync(path, { bigint: true }),
+  link: (existing, path) => nodeFs.linkSync(existing, path),
+  unlink: (path) => nodeFs.unlinkSync(path),
+  rename: (source, target) => nodeFs.renameSync(source, target),
+  mkdir: (path, mode) => {
+    nodeFs.mkdirSync(path, mode);
+  },
+  rmdir: (path) => nodeFs.rmdirSync(path),
+  readdir: (path) => nodeFs.readdirSync(path),
+  chmod: (path, mode) => nodeFs.chmodSync(path, mode),
+  fchmod: (fd, mode) => nodeFs.fchmodSync(fd, mode),
+  exists: (path) => {
+    try {
+      nodeFs.accessSync(path);
+      return true;
+    } catch (error) {
+      if (errnoOf(error) === "ENOENT") return false;
+      throw error;
+    }
+  },
+};

@@ -1,0 +1,86 @@
+import { basename, dirname } from "node:path";
+import type { NameChange, SimulatedDirectory, SimulatedFile, SimulatedInode } from "./simulated-inode.ts";
+
+export const ROOT_INO = 1;
+const EMPTY = Buffer.alloc(0);
+
+/** A system error as Node throws it. */
+export function systemError(errno: string, call: string, path: string): Error {
+  return Object.assign(new Error(`${errno}: simulated, ${call} '${path}'`), { code: errno, syscall: call, path });
+}
+
+/** Inodes and names of a simulated disk. */
+export class SimulatedTree {
+  readonly inodes = new Map<number, SimulatedInode>();
+  #nextIno = ROOT_INO;
+
+  constructor() {
+    this.create({ kind: "directory", mode: 0o755 });
+  }
+
+  create(request: { kind: "file" | "directory"; mode: number }): SimulatedInode {
+    const ino = this.#nextIno;
+    this.#nextIno += 1;
+    const inode: SimulatedInode =
+      request.kind === "file"
+        ? { ...request, kind: "file", ino, content: EMPTY, durable: EMPTY, pending: [] }
+        : { ...request, kind: "directory", ino, names: new Map(), durable: new Map(), pending: [] };
+    this.inodes.set(ino, inode);
+    return inode;
+  }
+
+  find(path: string): SimulatedInode | null {
+    let inode = this.inodes.get(ROOT_INO) ?? null;
+    for (const name of path.split("/").filter((part) => part !== "")) {
+      if (inode?.kind !== "directory") return null;
+      inode = this.inodes.get(inode.names.get(name) ?? 0) ?? null;
+    }
+    return inode;
+  }
+
+  need(path: string, call: string): SimulatedInode {
+    const inode = this.find(path);
+    if (inode === null) throw systemError("ENOENT", call, path);
+    return inode;
+  }
+
+  directory(path: string, call: string): SimulatedDirectory {
+    const inode = this.need(path, call);
+    if (inode.kind !== "directory") throw systemError("ENOTDIR", call, path);
+    return inode;
+  }
+
+  /** Gives `ino` the name `path`. */
+  name(path: string, ino: number, call: string): void {
+    changeNames(this.directory(dirname(path), call), { set: [[basename(path), ino]], remove: [] });
+  }
+
+  unname(path: string, call: string): void {
+    changeNames(this.directory(dirname(path), call), { set: [], remove: [basename(path)] });
+  }
+
+  rename(source: string, target: string): void {
+    const { ino } = this.need(source, "rename");
+    const parent = this.directory(dirname(target), "rename");
+    if (dirname(source) !== dirname(target)) throw systemError("EXDEV", "rename", target);
+    changeNames(parent, { set: [[basename(target), ino]], remove: [basename(source)] });
+  }
+
+  files(): SimulatedFile[] {
+    return [...this.inodes.values()].filter((inode) => inode.kind === "file");
+  }
+
+  directories(): SimulatedDirectory[] {
+    return [...this.inodes.values()].filter((inode) => inode.kind === "directory");
+  }
+}
+
+function changeNames(directory: SimulatedDirectory, names: NameChange): void {
+  applyNames(directory.names, names);
+  directory.pending.push(names);
+}
+
+export function applyNames(names: Map<string, number>, change: NameChange): void {
+  for (const name of change.remove) names.delete(name);
+  for (const [name, ino] of change.set) names.set(name, ino);
+}

@@ -1,0 +1,130 @@
+/** JSON object as stored in a record's `detail`. */
+export type JsonValue = null | boolean | number | string | readonly JsonValue[] | { readonly [key: string]: JsonValue };
+export type JsonObject = { readonly [key: string]: JsonValue };
+
+/** The durable name of one piece of in-flight work. An end counts only for the same open operation and generation. */
+export interface OperationKey {
+  readonly operationId: string;
+  readonly generation: string;
+}
+
+declare const token: unique symbol;
+/** Proof that a begin is durable. Made by the journal alone. */
+export interface OperationToken<Kind extends string = string> extends OperationKey {
+  readonly kind: Kind;
+  readonly [token]: true;
+}
+
+export interface BeginRequest<Kind extends string = string> extends OperationKey {
+  readonly kind: Kind;
+  readonly detail?: JsonObject;
+}
+
+export interface OpenOperation<Kind extends string = string> extends OperationKey {
+  readonly kind: Kind;
+  readonly detail: JsonObject;
+  /** The notes of this operation in order: `dispatched` and the like. */
+  readonly notes: readonly JsonObject[];
+  /** Order of its begin among the open operations; grows. */
+  readonly sequence: number;
+}
+
+/** A request whose outcome is kept for repeats: id → hash of its content, and what came of it. */
+export interface RememberedRequest {
+  readonly requestId: string;
+  readonly hash: string;
+  /** `null` while its effect is not settled. */
+  readonly outcome: JsonObject | null;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+}
+
+export interface JournalOwner {
+  readonly generation: string;
+  /** What the owner of the next segment needs to probe the writer; opaque to the journal. */
+  readonly identity: JsonObject;
+}
+
+/** What a read of a journal's directory found. Reading never writes. */
+export type JournalReport<Kind extends string = string> =
+  | { readonly kind: "fresh" }
+  | {
+      readonly kind: "ok";
+      readonly segment: number;
+      readonly owner: JournalOwner;
+      /** The writer closed it: it can be claimed without a probe. */
+      readonly released: boolean;
+      readonly open: readonly OpenOperation<Kind>[];
+      readonly remembered: readonly RememberedRequest[];
+      /** Bytes of a torn last batch that the next open leaves behind, 0 if the tail was whole. */
+      readonly tornBytes: number;
+    }
+  | {
+      readonly kind: "refused";
+      readonly why: "corrupt" | "missing" | "unreadable" | "unsupported-version" | "permissions" | "oversize";
+      readonly path: string;
+      /** Byte offset of the first damage, `null` where it has no place. */
+      readonly offset: number | null;
+      readonly message: string;
+    };
+
+export type OpenJournalResult<Kind extends string> =
+  | {
+      readonly kind: "opened";
+      readonly journal: Journal<Kind>;
+      readonly report: JournalReport<Kind> & { kind: "fresh" | "ok" };
+    }
+  | { readonly kind: "owned"; readonly owner: JournalOwner }
+  | Extract<JournalReport<Kind>, { kind: "refused" }>;
+
+export interface OpenJournalOptions<Kind extends string> {
+  readonly directory: string;
+  readonly owner: JournalOwner;
+  /** The owner's closed set of operation kinds; a record of another kind is corruption. */
+  readonly kinds: readonly Kind[];
+  /** Asked about an owner that did not release: only `gone` lets the open go on. */
+  readonly probeOwner: (owner: JournalOwner) => "gone" | "current" | "unknown";
+  /** `existing`: a missing journal fails closed. Default `any`. */
+  readonly expect?: "any" | "existing";
+  /** `inline`: sync write and fdatasync (workers). `async`: sync write, fdatasync in the pool (the supervisor). Default `inline`. */
+  readonly engine?: "inline" | "async";
+  readonly fs?: import("./file-system.ts").FileSystem;
+  readonly now?: () => number;
+  /** Remembered requests kept: at most this many, at most this old. Defaults 10,000 and 24 h (CLI.md §6). */
+  readonly remember?: { readonly count: number; readonly ageMs: number };
+}
+
+/**
+ * One writer's open journal. Every promise resolves only when its record is on disk (group commit: one flush for all that was
+ * appended in one turn). After a failed write or flush it is `poisoned`: every later call rejects with
+ * `CodedError("journal_poisoned")`; full disks reject with `CodedError("disk_full")` before a token exists and leave a valid file.
+ */
+export interface Journal<Kind extends string = string> {
+  readonly state: "live" | "poisoned" | "fenced" | "closed";
+  begin(request: BeginRequest<Kind>): Promise<OperationToken<Kind>>;
+  /** Begin and remember in one atomic line: accepted work and the request that asked for it. */
+  admit(
+    request: BeginRequest<Kind>,
+    remembered: { readonly requestId: string; readonly hash: string },
+  ): Promise<OperationToken<Kind>>;
+  /** All or nothing, in one line. Duplicates, in the list or open, reject before anything is allocated (I73). */
+  restore(requests: readonly BeginRequest<Kind>[]): Promise<readonly OperationToken<Kind>[]>;
+  /** The token of an operation that was open when the journal was opened; `null` when there is none. */
+  adopt(key: OperationKey): OperationToken<Kind> | null;
+  /** Adds a note to an open operation, durably; rejects `CodedError("stale_token")` when it is not open. */
+  note(token: OperationToken<Kind>, detail: JsonObject): Promise<void>;
+  /** Ends it. A stale or unknown token changes nothing and is counted. `outcome` is remembered for its request, if it has one. */
+  end(token: OperationToken<Kind>, outcome: JsonObject): Promise<"ended" | "stale">;
+  /** Remembers the outcome of a request that opened no operation. */
+  remember(request: { readonly requestId: string; readonly hash: string; readonly outcome: JsonObject }): Promise<void>;
+  remembered(requestId: string): RememberedRequest | null;
+  open(): readonly OpenOperation<Kind>[];
+  counters(): {
+    readonly staleEnds: number;
+    readonly flushes: number;
+    readonly records: number;
+    readonly compactions: number;
+  };
+  /** Writes the synced `release`, so that the next owner needs no probe. Idempotent. */
+  close(): Promise<void>;
+}
