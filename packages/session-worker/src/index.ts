@@ -1,0 +1,2 @@
+export { runWorker } from "./main.ts";
+export type { Agent, AgentHost, AgentOrigin, AgentStart, TurnEnd } from "./agents/agent.ts";

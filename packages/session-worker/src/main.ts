@@ -1,0 +1,44 @@
+import { safeParse } from "zod/mini";
+import { awaitGate, createObserver, systemClock, systemIds } from "@holdfast/shared-process";
+import { WORKER_PROTOCOL_VERSION, workerOrdersSchema } from "./transport/messages.ts";
+import type { WorkerOrders } from "./transport/messages.ts";
+import { Worker } from "./worker/worker.ts";
+
+/** Exit statuses of the worker program. */
+const DONE = 0;
+const NOT_LET_THROUGH = 3;
+
+/**
+ * The worker program: waits at its gate (descriptor 3), serves its session until it is stopped, and resolves with its exit status.
+ * Descriptor 4, the lifeline, simply stays open for as long as the process lives.
+ */
+export async function runWorker(): Promise<number> {
+  const orders = parseOrders(await awaitGate());
+  // Without a word of a supervisor that recorded us we are unknown to everybody and must not stay.
+  if (!orders) return NOT_LET_THROUGH;
+  // Terminals come and go; only a stop ends a worker.
+  for (const signal of ["SIGHUP", "SIGINT"] as const) process.on(signal, () => undefined);
+  const worker = new Worker({
+    orders,
+    clock: systemClock,
+    ids: systemIds,
+    observer: createObserver({ mode: "narrow" }),
+  });
+  process.on("SIGTERM", () => worker.close("SIGTERM"));
+  await worker.listen();
+  await worker.ended;
+  return DONE;
+}
+
+function parseOrders(line: string | null): WorkerOrders | null {
+  if (line === null) return null;
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch {
+    // A message that is none is the same as no word.
+    return null;
+  }
+  const parsed = safeParse(workerOrdersSchema, value);
+  return parsed.success && parsed.data.protocol === WORKER_PROTOCOL_VERSION ? parsed.data : null;
+}

@@ -1,0 +1,3 @@
+import { runWorker } from "./main.ts";
+
+process.exit(await runWorker());

@@ -1,0 +1,11 @@
+export * from "./messages.ts";
+export * from "./session-record.ts";
+export type * from "./store-contract.ts";
+export { formatCursor, parseCursor } from "./cursor.ts";
+export type { Cursor } from "./cursor.ts";
+export { readTranscript } from "./read-transcript.ts";
+export type { ReadTranscriptOptions, TranscriptLine } from "./read-transcript.ts";
+export { requestHash } from "./request-hash.ts";
+export { openSessionStore } from "./open-store.ts";
+export type { OpenStoreOptions } from "./open-store.ts";
+export { transcriptPath } from "./transcript-file.ts";

@@ -1,0 +1,67 @@
+import { nodeFileSystem, openJournal } from "@holdfast/recovery-journal";
+import type { FileSystem, JournalOwner } from "@holdfast/recovery-journal";
+import { systemClock, systemIds } from "@holdfast/shared-process";
+import type { Ids } from "@holdfast/shared-process";
+import { OpenedStore } from "./session-store.ts";
+import type { OpenStoreResult, OperationKind } from "./store-contract.ts";
+import { transcriptAt, transcriptPath } from "./transcript-file.ts";
+import { TranscriptWriter } from "./transcript-writer.ts";
+
+export interface OpenStoreOptions {
+  /** The session's directory, which exists. */
+  readonly directory: string;
+  readonly sessionId: string;
+  readonly owner: JournalOwner;
+  readonly probeOwner: (owner: JournalOwner) => "gone" | "current" | "unknown";
+  readonly engine: "inline" | "async";
+  /** `existing`: a missing journal fails closed. Default `any`. */
+  readonly expect?: "any" | "existing";
+  readonly fs?: FileSystem;
+  readonly ids?: Ids;
+  readonly now?: () => number;
+}
+
+const KINDS: readonly OperationKind[] = ["prompt", "steer", "follow_up"];
+
+/** Claims a session's files for one writer (I144). The journal decides; the transcript is touched only behind it. */
+export async function openSessionStore(options: OpenStoreOptions): Promise<OpenStoreResult> {
+  const { directory, owner, engine, fs = nodeFileSystem, now = () => systemClock.now() } = options;
+  const opened = await openJournal({
+    directory: `${directory}/journal`,
+    owner,
+    kinds: KINDS,
+    probeOwner: options.probeOwner,
+    engine,
+    fs,
+    now,
+    ...(options.expect ? { expect: options.expect } : {}),
+  });
+  if (opened.kind === "owned") return { kind: "owned" };
+  if (opened.kind === "refused") return { kind: "refused", reason: `${opened.path}: ${opened.message}` };
+  const { journal, report } = opened;
+  try {
+    const path = transcriptPath(directory);
+    const writer = new TranscriptWriter({
+      path,
+      sessionId: options.sessionId,
+      generation: owner.generation,
+      fs,
+      engine,
+      now,
+    });
+    const remembers = report.kind === "ok" && report.remembered.length > 0;
+    const store = new OpenedStore({
+      journal,
+      writer,
+      file: transcriptAt(path, fs),
+      generation: owner.generation,
+      ids: options.ids ?? systemIds,
+      remembers,
+    });
+    await store.restore();
+    return { kind: "opened", store };
+  } catch (error) {
+    await journal.close();
+    throw error;
+  }
+}

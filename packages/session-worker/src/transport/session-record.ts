@@ -1,0 +1,30 @@
+import { array, enum as oneOf, looseObject, nullable, number, record, string } from "zod/mini";
+import type { infer as Infer } from "zod/mini";
+
+/** `<home>/sessions/<sessionId>/session.json`: what a session is, whether or not a worker runs. Written 0600 by the supervisor alone. */
+export const sessionRecordSchema = looseObject({
+  schemaVersion: number(),
+  sessionId: string(),
+  name: nullable(string()),
+  agent: string(),
+  cwd: string(),
+  project: string(),
+  /** Written before a spawn and before a stop. */
+  wanted: oneOf(["running", "passive", "stopped", "archived"]),
+  parentId: nullable(string()),
+  createdAt: string(),
+  lastActivityAt: string(),
+  creatingRequest: looseObject({ requestId: string(), hash: string() }),
+  /** The allow-listed part of the creating client's environment (CLI.md §3). */
+  environment: record(string(), string()),
+  /** Names of `--env` values: they live in memory only. */
+  secretNames: array(string()),
+  options: record(string(), string()),
+  lastError: nullable(string()),
+});
+export type SessionRecord = Infer<typeof sessionRecordSchema>;
+export type Wanted = SessionRecord["wanted"];
+
+export const sessionDirectory = (home: string, sessionId: string): string => `${home}/sessions/${sessionId}`;
+export const sessionRecordPath = (home: string, sessionId: string): string =>
+  `${sessionDirectory(home, sessionId)}/session.json`;

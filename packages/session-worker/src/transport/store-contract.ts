@@ -1,0 +1,81 @@
+import type { ActionKind, EventBody, SessionEvent, SteerOutcome, StopReason } from "@holdfast/client/protocol";
+
+/**
+ * A session's durable files (transcript and journal) under one writer: the worker while it lives, the supervisor after the worker is
+ * proven gone. Order of writes (DESIGN §4):
+ *   accept    transcript line synced → journal admit synced → reply
+ *   dispatch  journal note synced → first byte to the agent
+ *   end       transcript synced → journal end
+ */
+export type OperationKind = "prompt" | "steer" | "follow_up";
+
+export interface QueuedAction {
+  readonly actionId: string;
+  readonly requestId: string;
+  readonly kind: ActionKind;
+  readonly text: string;
+  /** `dispatched`: its first byte may have reached the agent; never dispatched again. */
+  readonly phase: "accepted" | "dispatched";
+}
+
+export interface Admission {
+  readonly requestId: string;
+  readonly hash: string;
+  readonly kind: ActionKind;
+  readonly text: string;
+}
+
+export type AdmitResult =
+  | { readonly kind: "accepted"; readonly action: QueuedAction; readonly cursor: string }
+  /** The same request came before: its first answer, whatever became of it. */
+  | {
+      readonly kind: "repeated";
+      readonly actionId: string;
+      readonly cursor: string;
+      /** `null` while the action is open. */
+      readonly settled: SettledAs | null;
+    }
+  | { readonly kind: "reused" };
+
+export type OpenStoreResult =
+  | { readonly kind: "opened"; readonly store: SessionStore }
+  | { readonly kind: "owned" }
+  | { readonly kind: "refused"; readonly reason: string };
+
+export interface SettledAs {
+  readonly outcome: "ended" | "cancelled" | "interrupted";
+  readonly stopReason?: StopReason;
+  readonly exitCode?: number;
+  readonly reason?: string;
+  /** What a steer did, so that its repeat answers the same. */
+  readonly steer?: SteerOutcome;
+}
+
+export interface SessionStore {
+  /** Open actions in the order of their admission, dispatched ones first seen as such. */
+  actions(): readonly QueuedAction[];
+  /** Durable when it resolves. Rejects `CodedError("disk_full")`, `("journal_poisoned")`, `("journal_full")`. */
+  admit(admission: Admission): Promise<AdmitResult>;
+  /** Durable note that the action's first byte may reach the agent from now on. */
+  dispatch(actionId: string): Promise<void>;
+  /** Appends one event (not synced) and returns it stamped; a write failure throws `CodedError("disk_full")`. */
+  append(event: EventBody): SessionEvent;
+  /** Syncs the transcript. */
+  sync(): Promise<void>;
+  /** Syncs the transcript, then ends the action's token. Unknown or settled actions are counted and change nothing. */
+  settle(actionId: string, as: SettledAs): Promise<void>;
+  /** After a crash: one visible `interrupted` marker per dispatched action, its turn's end, then exactly that token (idempotent). */
+  settleInterrupted(): Promise<readonly QueuedAction[]>;
+  /** A stop: `action_cancelled` lines for what was accepted, then their tokens. */
+  cancelAll(reason: string): Promise<void>;
+  /** Called with each appended event, after its write. */
+  onEvent(listener: (event: SessionEvent, line: string) => void): Disposable;
+  readonly transcriptPath: string;
+  /** Bytes of whole lines in the transcript: readers in this process may read up to here. */
+  readonly transcriptSize: number;
+  readonly endCursor: string;
+  /** Whether the journal remembers anything (open operations, requests inside their window). */
+  readonly remembers: boolean;
+  /** Releases the journal, closes both files. Idempotent. */
+  close(): Promise<void>;
+}

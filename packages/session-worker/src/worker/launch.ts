@@ -1,0 +1,107 @@
+import { readFileSync } from "node:fs";
+import { safeParse } from "zod/mini";
+import { errnoOf, reasonOf } from "@holdfast/shared-process";
+import type { Clock, Ids, ProcessObserver } from "@holdfast/shared-process";
+import { identitySchema } from "@holdfast/client/protocol";
+import type { JournalOwner } from "@holdfast/recovery-journal";
+import { ShellAgent } from "../agents/shell/shell-agent.ts";
+import type { StartParams, StartResult, WorkerOrders } from "../transport/messages.ts";
+import { sessionDirectory, sessionRecordPath, sessionRecordSchema } from "../transport/session-record.ts";
+import type { SessionRecord } from "../transport/session-record.ts";
+import type { SessionStore } from "../transport/store-contract.ts";
+import { lastDirectory } from "../transport/store-recovery.ts";
+import { openSessionStore } from "../transport/open-store.ts";
+import { transcriptAt } from "../transport/transcript-file.ts";
+import { codeOf } from "./admission.ts";
+import { Session } from "./session.ts";
+
+export const MARKER_NAME = "HOLDFAST_SESSION";
+
+export interface LaunchSeams {
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly observer: ProcessObserver;
+}
+
+type Failed = Extract<StartResult, { kind: "failed" }>;
+export type Launched = { readonly kind: "launched"; readonly session: Session; readonly store: SessionStore };
+
+export interface LaunchOptions extends LaunchSeams {
+  readonly orders: WorkerOrders;
+  readonly params: StartParams;
+  readonly onChange: () => void;
+}
+
+/** Opens the session's files, settles what a crash left, and starts the agent. On a failure everything is closed again. */
+export async function launchSession(options: LaunchOptions): Promise<Launched | Failed> {
+  const record = readRecord(options.orders);
+  if (typeof record === "string") return terminal(record);
+  if (record.agent !== "shell") return terminal(`there is no agent ${record.agent}`);
+  let store: SessionStore;
+  try {
+    const opened = await openStore(options);
+    if (opened.kind !== "opened")
+      return terminal(opened.kind === "owned" ? "another process writes this session's files" : opened.reason);
+    ({ store } = opened);
+  } catch (error) {
+    return { kind: "failed", terminal: codeOf(error) !== "disk_full", reason: reasonOf(error) };
+  }
+  try {
+    return await startAgent(options, store, record.cwd);
+  } catch (error) {
+    await store.close();
+    return { kind: "failed", terminal: false, reason: reasonOf(error) };
+  }
+}
+
+async function startAgent(options: LaunchOptions, store: SessionStore, directory: string): Promise<Launched | Failed> {
+  const { orders, params, clock, ids, onChange } = options;
+  await store.settleInterrupted();
+  const environment = { ...params.environment, [MARKER_NAME]: orders.marker };
+  const session = new Session({
+    store,
+    clock,
+    onChange,
+    createAgent: (host) => new ShellAgent({ environment, directory, host, clock, ids }),
+  });
+  const from = params.restored ? lastDirectory(transcriptAt(store.transcriptPath), store.transcriptSize) : null;
+  const started = await session.agent.start({ restored: params.restored, lastDirectory: from });
+  if (started.kind === "failed") {
+    await store.close();
+    return started;
+  }
+  await store.sync();
+  session.restoreActions();
+  return { kind: "launched", session, store };
+}
+
+function openStore({ orders, observer, ids, clock }: LaunchOptions): ReturnType<typeof openSessionStore> {
+  return openSessionStore({
+    directory: sessionDirectory(orders.home, orders.sessionId),
+    sessionId: orders.sessionId,
+    owner: { generation: orders.generation, identity: { ...observer.self() } },
+    probeOwner: (owner) => probe(observer, owner),
+    engine: "inline",
+    ids,
+    now: () => clock.now(),
+  });
+}
+
+function probe(observer: ProcessObserver, { identity }: JournalOwner): "gone" | "current" | "unknown" {
+  const parsed = safeParse(identitySchema, identity);
+  if (!parsed.success) return "unknown";
+  const { kind } = observer.verdict(parsed.data);
+  return kind === "replaced" ? "gone" : kind;
+}
+
+/** A text says why it cannot be used. */
+function readRecord({ home, sessionId }: WorkerOrders): SessionRecord | string {
+  try {
+    const parsed = safeParse(sessionRecordSchema, JSON.parse(readFileSync(sessionRecordPath(home, sessionId), "utf8")));
+    return parsed.success ? parsed.data : "session.json is damaged";
+  } catch (error) {
+    return `session.json cannot be read: ${errnoOf(error) ?? reasonOf(error)}`;
+  }
+}
+
+const terminal = (reason: string): Failed => ({ kind: "failed", terminal: true, reason });

@@ -1,0 +1,59 @@
+import { chmodSync, lstatSync, renameSync, unlinkSync } from "node:fs";
+import { createServer } from "node:net";
+import type { Server, Socket } from "node:net";
+import { dirname, join } from "node:path";
+import { invariant, socketPathFits } from "@holdfast/shared-process";
+import type { Ids } from "@holdfast/shared-process";
+
+export interface ListenerOptions {
+  /** Its directory exists and is private. */
+  readonly path: string;
+  readonly ids: Ids;
+  readonly onConnection: (socket: Socket) => void;
+}
+
+/**
+ * The worker's socket. It is bound aside and renamed into place: never there with a wrong mode, and closing a server (which unlinks the
+ * path it was bound to) can never remove somebody else's file.
+ */
+export class Listener {
+  readonly #options: ListenerOptions;
+  #bound: { readonly server: Server; readonly inode: number } | null = null;
+
+  constructor(options: ListenerOptions) {
+    this.#options = options;
+  }
+
+  async bind(): Promise<void> {
+    const { path, ids, onConnection } = this.#options;
+    const aside = join(dirname(path), `.${ids.newToken(6)}`);
+    invariant(socketPathFits(aside) && socketPathFits(path), "the supervisor chose a path that fits");
+    const server = createServer(onConnection);
+    await new Promise<void>((resolve, reject) => {
+      server.once("error", reject);
+      server.listen(aside, () => {
+        server.off("error", reject);
+        resolve();
+      });
+    });
+    server.on("error", () => {
+      // Descriptors ran out for one connection; its client tries again.
+    });
+    chmodSync(aside, 0o600);
+    const inode = lstatSync(aside).ino;
+    renameSync(aside, path);
+    this.#bound?.server.close();
+    this.#bound = { server, inode };
+  }
+
+  /** Whether clients that go by the path reach this process. */
+  get isReachable(): boolean {
+    return this.#bound !== null && lstatSync(this.#options.path, { throwIfNoEntry: false })?.ino === this.#bound.inode;
+  }
+
+  close(): void {
+    if (this.isReachable) unlinkSync(this.#options.path);
+    this.#bound?.server.close();
+    this.#bound = null;
+  }
+}

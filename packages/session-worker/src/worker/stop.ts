@@ -1,0 +1,62 @@
+import { defaultKeep, endMarked, scanMarked } from "@holdfast/shared-process";
+import type { Clock, ProcessObserver } from "@holdfast/shared-process";
+import type { WorkerStopParams } from "../transport/messages.ts";
+import type { SessionStore } from "../transport/store-contract.ts";
+import { MARKER_NAME } from "./launch.ts";
+import type { Session } from "./session.ts";
+
+/** What a shell and its commands have between SIGTERM and SIGKILL (CLI.md §6). */
+export const STOP_GRACE_MS = 1_000;
+export const FORCED_GRACE_MS = 500;
+/** For the last records of a turn, after its agent is gone; a full disk must not hold a stop. */
+const RECORD_WAIT_MS = 500;
+const POLL_MS = 10;
+
+export type StopGoal = WorkerStopParams["goal"];
+
+export interface Running {
+  readonly session: Session;
+  readonly store: SessionStore;
+}
+
+/** Why a conditional passivation is refused; `null` when nothing speaks against it. */
+export function whyBusy({ session }: Running, marker: string): string | null {
+  if (!session.isIdle) return "a turn runs or an action waits";
+  const scan = scanMarked({ name: MARKER_NAME, value: marker });
+  const others = scan.processes.filter(({ identity }) => identity.pid !== session.agent.pid);
+  const [first] = others;
+  if (first) return `${others.length} processes of the session run, such as ${first.command} (${first.identity.pid})`;
+  return scan.kind === "complete" ? null : `processes cannot be listed: ${scan.problem ?? "unknown"}`;
+}
+
+export interface EndOptions {
+  readonly running: Running;
+  readonly marker: string;
+  readonly force: boolean;
+  readonly clock: Clock;
+  readonly observer: ProcessObserver;
+  /** Asked at the very end: a later request may have changed it. */
+  readonly goal: () => StopGoal;
+}
+
+/** Ends agent, descendants and files, in that order, each bounded: whatever the agent does, this takes a few seconds. */
+export async function endSession({ running, marker, force, clock, observer, goal }: EndOptions): Promise<void> {
+  const { session, store } = running;
+  const graceMs = force ? FORCED_GRACE_MS : STOP_GRACE_MS;
+  const isEnd = goal() === "stop" || goal() === "archive";
+  session.close(isEnd ? "cancelled" : "interrupted");
+  const sweep = endMarked({
+    marker: { name: MARKER_NAME, value: marker },
+    graceMs,
+    keep: defaultKeep,
+    force,
+    observer,
+    clock,
+  });
+  await Promise.all([session.agent.end(graceMs), sweep]);
+  const until = clock.monotonic() + RECORD_WAIT_MS;
+  while (session.hasTurn && clock.monotonic() < until)
+    await new Promise<void>((resolve) => void clock.setTimer(POLL_MS, resolve));
+  if (goal() === "stop" || goal() === "archive") await store.cancelAll("stopped");
+  await store.close();
+}

@@ -1,0 +1,256 @@
+import { statSync } from "node:fs";
+import { invariant, reasonOf } from "@holdfast/shared-process";
+import { ProtocolError } from "@holdfast/client/protocol";
+import type { Peer } from "@holdfast/client/protocol";
+import type {
+  Authenticate,
+  StartParams,
+  StartResult,
+  SubmitAnswer,
+  SubmitParams,
+  WorkerHello,
+  WorkerOrders,
+  WorkerReport,
+  WorkerStopAnswer,
+  WorkerStopParams,
+} from "../transport/messages.ts";
+import { Connection } from "./connection.ts";
+import type { WorkerService } from "./connection.ts";
+import { EpochFence } from "./epoch-fence.ts";
+import { launchSession } from "./launch.ts";
+import type { LaunchSeams } from "./launch.ts";
+import { Listener } from "./listener.ts";
+import { FORCED_GRACE_MS, STOP_GRACE_MS, endSession, whyBusy } from "./stop.ts";
+import type { Running, StopGoal } from "./stop.ts";
+import { Viewer } from "./viewer.ts";
+
+/** Without a supervisor: how often the worker looks whether it can be found, and after how long an idle one ends. */
+const ALONE_CHECK_MS = 5_000;
+const ALONE_IDLE_MS = 30 * 60_000;
+const PROGRESS_MS = 1_000;
+/** Above everything that a stop waits for in order. */
+const STOP_DEADLINE_MS = 6_000;
+/** For viewers to get the last events; one that does not read attaches again and loses nothing. */
+const VIEWERS_WAIT_MS = 200;
+
+type Phase =
+  | { readonly name: "blank" }
+  | { readonly name: "starting"; readonly result: Promise<StartResult> }
+  | ({ readonly name: "serving" } & Running);
+
+interface Stop {
+  readonly stopId: string;
+  goal: StopGoal;
+}
+
+export interface WorkerOptions extends LaunchSeams {
+  readonly orders: WorkerOrders;
+}
+
+/** One session's process: connections on one side, the session on the other. `ended` resolves when the program may exit. */
+export class Worker implements WorkerService {
+  readonly ended: Promise<void>;
+  readonly #options: WorkerOptions;
+  readonly #fence: EpochFence;
+  readonly #listener: Listener;
+  readonly #connections = new Set<Connection>();
+  readonly #startedAt: number;
+  #resolveEnded: () => void = () => undefined;
+  #control: Connection | null = null;
+  #phase: Phase = { name: "blank" };
+  #stop: Stop | null = null;
+  #aloneSince: number;
+  #aloneTimer: Disposable | null = null;
+  #reported = "";
+  #reporting = false;
+
+  constructor(options: WorkerOptions) {
+    this.#options = options;
+    this.#fence = new EpochFence(options.orders);
+    this.#startedAt = options.clock.now();
+    this.#aloneSince = options.clock.monotonic();
+    this.ended = new Promise((resolve) => {
+      this.#resolveEnded = resolve;
+    });
+    this.#listener = new Listener({
+      path: options.orders.socketPath,
+      ids: options.ids,
+      onConnection: (socket) => void this.#connections.add(new Connection(socket, this)),
+    });
+  }
+
+  async listen(): Promise<void> {
+    await this.#listener.bind();
+    this.#watchAlone();
+  }
+
+  authenticate(connection: Connection, params: Authenticate): WorkerHello {
+    const admittance = this.#fence.admit(params);
+    if (admittance.kind === "refused") return admittance;
+    if (params.purpose === "control") {
+      this.#control?.peer.end();
+      this.#control = connection;
+      this.#aloneTimer?.[Symbol.dispose]();
+      this.#aloneTimer = null;
+    }
+    const { sessionId, generation } = this.#options.orders;
+    const phase = this.#phase.name === "serving" ? "serving" : "blank";
+    return { kind: "hello", phase, sessionId, generation, pid: process.pid, report: this.report() };
+  }
+
+  isCurrent(epoch: number): boolean {
+    return this.#fence.isCurrent(epoch);
+  }
+
+  closed(connection: Connection): void {
+    this.#connections.delete(connection);
+    if (this.#control !== connection) return;
+    this.#control = null;
+    this.#aloneSince = this.#options.clock.monotonic();
+    this.#watchAlone();
+  }
+
+  report(): WorkerReport {
+    const blank = { activity: "idle", openOperations: 0, waitingFor: null, degraded: null } as const;
+    return this.#phase.name === "serving" ? this.#phase.session.report : { ...blank, lastActivityAt: this.#startedAt };
+  }
+
+  start(params: StartParams): Promise<StartResult> {
+    if (this.#stop) throw new ProtocolError("session_stopping", "the worker is stopping");
+    if (this.#phase.name === "serving") return Promise.resolve({ kind: "serving", report: this.report() });
+    if (this.#phase.name === "starting") return this.#phase.result;
+    const result = this.#launch(params);
+    this.#phase = { name: "starting", result };
+    return result;
+  }
+
+  async #launch(params: StartParams): Promise<StartResult> {
+    const launched = await launchSession({ ...this.#options, params, onChange: () => this.#reportSoon() });
+    if (launched.kind === "failed") {
+      this.#phase = { name: "blank" };
+      return launched;
+    }
+    const { session, store } = launched;
+    this.#phase = { name: "serving", session, store };
+    store.onEvent(() => {
+      for (const { viewer } of this.#connections) viewer?.wake();
+    });
+    return { kind: "serving", report: this.report() };
+  }
+
+  #serving(): Running {
+    if (this.#phase.name !== "serving")
+      throw new ProtocolError("worker_not_responding", "the session is still starting");
+    return this.#phase;
+  }
+
+  submit(params: SubmitParams): Promise<SubmitAnswer> {
+    return this.#serving().session.submit(params);
+  }
+
+  cancel(actionId: string | undefined): void {
+    this.#serving().session.cancel(actionId);
+  }
+
+  createViewer(peer: Peer, { from, follow }: { from?: string | undefined; follow: boolean }): Viewer {
+    return new Viewer({ peer, store: this.#serving().store, from, follow });
+  }
+
+  stop({ stopId, goal, force }: WorkerStopParams): WorkerStopAnswer {
+    const phase = this.#phase;
+    if (goal === "passivate" && !force && !this.#stop) {
+      if (phase.name === "starting") return { kind: "busy", why: "the session is starting" };
+      const why = phase.name === "serving" ? whyBusy(phase, this.#options.orders.marker) : null;
+      if (why !== null) return { kind: "busy", why };
+    }
+    if (this.#stop) {
+      this.#stop.goal = goal;
+      // A stronger stop escalates the one that runs.
+      if (force && phase.name === "serving") void phase.session.agent.end(FORCED_GRACE_MS);
+    } else void this.#end({ stopId, goal }, force);
+    return { kind: "acknowledged", graceMs: STOP_GRACE_MS };
+  }
+
+  /** The worker ends for a reason of its own; accepted actions stay queued. */
+  close(reason: string): void {
+    this.#control?.peer.notify("worker/closing", { reason });
+    if (!this.#stop) void this.#end({ stopId: reason, goal: "replace" }, false);
+  }
+
+  async #end(stop: Stop, force: boolean): Promise<void> {
+    this.#stop = stop;
+    const { clock, observer, orders } = this.#options;
+    clock.setTimer(STOP_DEADLINE_MS, () => void this.#finish());
+    this.#progress(stop.stopId);
+    // A start that is under way is waited for, so that its agent is known; the deadline holds for it too.
+    if (this.#phase.name === "starting") await this.#phase.result;
+    try {
+      if (this.#phase.name === "serving")
+        await endSession({
+          running: this.#phase,
+          marker: orders.marker,
+          force,
+          clock,
+          observer,
+          goal: () => stop.goal,
+        });
+    } catch (error) {
+      // Files that take nothing more, or are gone: the next writer settles what is open. It must not hold the end.
+      this.#control?.peer.notify("worker/closing", { reason: reasonOf(error) });
+    }
+    await this.#finish();
+  }
+
+  #progress(stopId: string): void {
+    this.#options.clock.setTimer(PROGRESS_MS, () => {
+      this.#control?.peer.notify("worker/progress", { stopId });
+      this.#progress(stopId);
+    });
+  }
+
+  async #finish(): Promise<void> {
+    this.#listener.close();
+    const viewers = [...this.#connections].flatMap(({ viewer }) => viewer ?? []);
+    for (const viewer of viewers) viewer.end("reattach");
+    const wait = new Promise<void>((resolve) => void this.#options.clock.setTimer(VIEWERS_WAIT_MS, resolve));
+    await Promise.race([Promise.allSettled(viewers.map((viewer) => viewer.run())), wait]);
+    // One turn of the loop for what was just written.
+    setImmediate(() => setImmediate(() => this.#resolveEnded()));
+  }
+
+  /** At most one notification per turn of the loop, and none without news. */
+  #reportSoon(): void {
+    if (this.#reporting || !this.#control) return;
+    this.#reporting = true;
+    setImmediate(() => {
+      this.#reporting = false;
+      const report = this.report();
+      const text = JSON.stringify(report);
+      if (text === this.#reported) return;
+      this.#reported = text;
+      this.#control?.peer.notify("worker/activity", report);
+    });
+  }
+
+  #watchAlone(): void {
+    if (this.#aloneTimer || this.#stop) return;
+    this.#aloneTimer = this.#options.clock.setTimer(ALONE_CHECK_MS, () => {
+      this.#aloneTimer = null;
+      void this.#checkAlone();
+    });
+  }
+
+  async #checkAlone(): Promise<void> {
+    const { clock, orders } = this.#options;
+    invariant(!this.#control, "a connected worker is not alone");
+    if (!statSync(orders.home, { throwIfNoEntry: false })) return this.close("its home is gone");
+    const isIdle = this.#phase.name !== "serving" || this.#phase.session.isIdle;
+    if (isIdle && clock.monotonic() - this.#aloneSince >= ALONE_IDLE_MS) return this.close("no supervisor came");
+    try {
+      if (!this.#listener.isReachable) await this.#listener.bind();
+    } catch {
+      // Its directory is gone or full for now: the next look tries again.
+    }
+    if (!this.#control) this.#watchAlone();
+  }
+}
