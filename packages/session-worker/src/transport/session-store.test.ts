@@ -62,6 +62,15 @@ describe("a session's store", () => {
     await expect(second.dispatch(a)).rejects.toThrow("I161");
   });
 
+  it("I161 does not dispatch again what the transcript shows as started, even if the journal forgot its dispatch", async () => {
+    const first = await open("g1");
+    const a = await accepted(first, "r1");
+    first.append({ type: "turn_started", turnId: a, actionId: a });
+    const second = await open("g2");
+    expect(second.actions()).toMatchObject([{ actionId: a, phase: "dispatched" }]);
+    expect((await second.settleInterrupted()).map(({ actionId }) => actionId)).toEqual([a]);
+  });
+
   it("I66 I136 marks a dispatched action as interrupted once, whatever dies in between", async () => {
     const first = await open("g1");
     const a = await accepted(first, "r1");

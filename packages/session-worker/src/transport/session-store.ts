@@ -13,6 +13,7 @@ import {
   isDispatched,
   markerOf,
   neverAdmitted,
+  noEnds,
 } from "./store-recovery.ts";
 import type { Ends } from "./store-recovery.ts";
 import { outcomeOf, settledOf } from "./settled.ts";
@@ -57,7 +58,7 @@ export class OpenedStore implements SessionStore {
   readonly #asked = new Map<string, Asked>();
   /** Acceptances that stand in the transcript and were refused by the journal, while even that could not be said. */
   readonly #unsaid = new Set<string>();
-  #ends: Ends = { ended: new Set(), marked: new Set() };
+  #ends: Ends = noEnds();
   #remembers: boolean;
   #closing: Promise<void> | null = null;
 
@@ -102,6 +103,7 @@ export class OpenedStore implements SessionStore {
     }
     const all = [...this.#actions.values()];
     if (all.length > 0) this.#ends = endsSince(file, Math.min(...all.map(({ sequence }) => sequence)));
+    for (const action of all) if (this.#ends.started.has(action.actionId)) action.phase = "dispatched";
     for (const actionId of lost) this.#sayCancelled(actionId, "its text is lost");
     await this.sync();
     // Cancelled before the crash, and said so: it stays cancelled (I125).

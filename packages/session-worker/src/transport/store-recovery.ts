@@ -21,6 +21,7 @@ export interface Acceptance {
 }
 
 const ACCEPTED = "prompt_accepted";
+const STARTED = "turn_started";
 /** Events that end an action; a steer ends one when it was injected. */
 const ENDS: ReadonlySet<string> = new Set(["turn_ended", "action_cancelled", "steer"]);
 /** What opening and settling write: a run of nothing else may have been cut short by a crash. */
@@ -56,20 +57,26 @@ export interface Ends {
   readonly ended: Set<string>;
   /** Actions named by an `interrupted` marker. */
   readonly marked: Set<string>;
+  /** Actions whose turn began: even if a cut journal forgot their dispatch, they are never dispatched again (I161). */
+  readonly started: Set<string>;
 }
+
+export const noEnds = (): Ends => ({ ended: new Set(), marked: new Set(), started: new Set() });
 
 /** The ends of actions at or after a sequence, so that settling after a crash says nothing twice (I136). */
 export function endsSince(file: TranscriptFile, sequence: number): Ends {
-  const ends: Ends = { ended: new Set(), marked: new Set() };
+  const ends = noEnds();
   const first = firstFrom(file, sequence);
   if (!first) return ends;
   for (const { line, head } of linesOf(file, first.offset))
-    if (head && (ENDS.has(head.type) || head.type === "interrupted")) collectEnd(ends, parse(line));
+    if (head && (ENDS.has(head.type) || head.type === "interrupted" || head.type === STARTED))
+      collectEnd(ends, parse(line));
   return ends;
 }
 
-export function collectEnd({ ended, marked }: Ends, event: Parsed): void {
+export function collectEnd({ ended, marked, started }: Ends, event: Parsed): void {
   const { type, actionId, outcome, operations } = event;
+  if (type === STARTED) started.add(String(actionId));
   if (type === "interrupted" && Array.isArray(operations))
     for (const operation of operations) if (isRecord(operation)) marked.add(String(operation["operationId"]));
   if (typeof actionId !== "string" || typeof type !== "string" || !ENDS.has(type)) return;
@@ -90,7 +97,7 @@ export function neverAdmitted(file: TranscriptFile, open: ReadonlySet<string>): 
   }
   if (!run) return [];
   const accepted = new Set<string>();
-  const ends: Ends = { ended: new Set(), marked: new Set() };
+  const ends = noEnds();
   for (const { line, head } of linesOf(file, run.offset)) {
     if (!head) continue;
     if (head.type === ACCEPTED) accepted.add(String(parse(line)["actionId"]));

@@ -1,0 +1,18 @@
+import type { Command } from "commander";
+import { selector } from "../inputs.ts";
+import type { Invocation } from "../invocation.ts";
+import { read } from "../reads.ts";
+import { detailsText } from "../rows.ts";
+
+export function addShow(command: Command, invocation: Invocation): void {
+  command.description("one session in full").argument("<session>", "id, name, or part of an id");
+  invocation.handle(command, async (context, _options, [given = ""]) => {
+    const session = selector(given);
+    const details = await read(
+      context,
+      (client) => client.call("session/show", { session }),
+      (state) => state.showOffline(context.options.home, session),
+    );
+    await context.answer(details, () => detailsText(details));
+  });
+}

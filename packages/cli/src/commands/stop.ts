@@ -1,0 +1,46 @@
+import { ProtocolError } from "@holdfast/client/protocol";
+import type { Command } from "commander";
+import { selector } from "../inputs.ts";
+import type { Invocation } from "../invocation.ts";
+import { rowLine } from "../rows.ts";
+
+interface Options {
+  readonly force?: boolean;
+  readonly archive?: boolean;
+  /** False with `--no-wait`. */
+  readonly wait: boolean;
+}
+
+class Interrupted extends Error {}
+
+export function addStop(command: Command, invocation: Invocation): void {
+  command
+    .description("stop a session for certain, and wait for its end")
+    .argument("<session>", "id, name, or part of an id")
+    .option("--force", "do not wait for a graceful end")
+    .option("--archive", "archive it too")
+    .option("--no-wait", "answer within 2 s: stopped, or stopping (exit 8)");
+  invocation.handle<Options>(command, async (context, { force, archive, wait }, [given = ""]) => {
+    const session = selector(given);
+    const leave = new AbortController();
+    const client = await context.client();
+    const requestId = await context.mutationId();
+    const interrupt = context.io.onSignal("SIGINT", () => leave.abort(new Interrupted()));
+    await context.notice(`stopping ${session}`);
+    try {
+      const params = { session, requestId, wait, ...(force ? { force } : {}), ...(archive ? { archive } : {}) };
+      const row = await client.call("session/stop", params, { signal: leave.signal });
+      await context.answer(row, () => rowLine(row));
+      if (row.state !== "stopping") return 0;
+      throw new ProtocolError("stopping", `still stopping${row.killAt ? `; killed at ${row.killAt}` : ""}`, {
+        hint: `agent session show ${session}`,
+      });
+    } catch (error) {
+      if (!(error instanceof Interrupted)) throw error;
+      await context.say("not waiting any longer: the stop goes on");
+      return 130;
+    } finally {
+      interrupt[Symbol.dispose]();
+    }
+  });
+}

@@ -1,0 +1,98 @@
+import type { Client, OwnerLiveness } from "@holdfast/client";
+import type { OwnerRecord } from "@holdfast/client/protocol";
+import type { Io } from "./io.ts";
+import { OutputClosed } from "./io.ts";
+
+/** The options that every command takes, before or after its name. */
+export interface CommonOptions {
+  /** Absolute. */
+  readonly home: string;
+  readonly json: boolean;
+  readonly autostart: boolean;
+  readonly requestId: string | null;
+}
+
+/** What one command runs with. */
+export class Context {
+  readonly io: Io;
+  readonly options: CommonOptions;
+  requestId: string | null;
+  #client: Client | null = null;
+
+  constructor(io: Io, options: CommonOptions) {
+    this.io = io;
+    this.options = options;
+    this.requestId = options.requestId;
+  }
+
+  /** Connects at its first call. Starts a daemon for mutations, unless that was forbidden. */
+  async client(): Promise<Client> {
+    this.#client ??= await this.#connect(this.options.autostart);
+    return this.#client;
+  }
+
+  /** For what must not bring a daemon to life: stopping it, asking about it. */
+  async clientWithoutStart(): Promise<Client> {
+    this.#client ??= await this.#connect(false);
+    return this.#client;
+  }
+
+  async startDaemon(): Promise<void> {
+    const { startDaemon } = await import("./start-daemon.ts");
+    await this.say(`starting the daemon for ${this.options.home}`);
+    await startDaemon(this.options.home, this.io.env);
+  }
+
+  /** The id of this mutation: given, or made at its first use. `part` tells a command's second request from its first. */
+  async mutationId(part?: string): Promise<string> {
+    const { systemIds } = await import("@holdfast/shared-process");
+    this.requestId ??= systemIds.newId();
+    return part === undefined ? this.requestId : `${this.requestId}.${part}`;
+  }
+
+  /** One line on standard error. */
+  async say(text: string): Promise<void> {
+    await this.io.stderr.write(`${text}\n`).catch((error: unknown) => {
+      // Nobody reads our messages any more; the command itself goes on.
+      if (!(error instanceof OutputClosed)) throw error;
+    });
+  }
+
+  /** One line on standard error, for people alone. */
+  async notice(text: string): Promise<void> {
+    if (this.io.stderr.isTTY) await this.say(text);
+  }
+
+  async print(text: string): Promise<void> {
+    await this.io.stdout.write(`${text}\n`);
+  }
+
+  /** A whole answer, or its readable form. */
+  async answer(value: object, readable: () => string): Promise<void> {
+    await this.print(this.options.json ? JSON.stringify({ schemaVersion: 1, ...value }) : readable());
+  }
+
+  close(): void {
+    this.#client?.close();
+    this.#client = null;
+  }
+
+  async #connect(autostart: boolean): Promise<Client> {
+    const { createClient } = await import("@holdfast/client");
+    return createClient({
+      home: this.options.home,
+      name: "agent",
+      ownerAlive: (record) => ownerAlive(this.options.home, record),
+      onNotice: (text) => void this.say(text),
+      ...(autostart ? { startDaemon: () => this.startDaemon() } : {}),
+    });
+  }
+}
+
+async function ownerAlive(home: string, record: OwnerRecord): Promise<OwnerLiveness> {
+  const { ownerState } = await import("@holdfast/daemon-supervisor/offline");
+  const state = ownerState(home);
+  // Another owner was recorded meanwhile: nothing is known of this one, and the next look finds the other.
+  if (state.kind === "none" || state.record?.epoch !== record.epoch) return "unknown";
+  return state.kind === "stopped" ? "gone" : state.kind;
+}

@@ -1,0 +1,47 @@
+import { ProtocolError, errorCodes, isErrorCode } from "@holdfast/client/protocol";
+import type { ErrorCode } from "@holdfast/client/protocol";
+
+/** How a shell command's wrapper says that the failure is its own and not the command's, as `env` and `timeout` do. */
+export const OWN_FAILURE_EXIT = 125;
+
+const errnoCodes: Readonly<Record<string, ErrorCode>> = {
+  ENOSPC: "disk_full",
+  EDQUOT: "disk_full",
+  EMFILE: "too_many_open_files",
+  ENFILE: "too_many_open_files",
+  EACCES: "permission_denied",
+  EPERM: "permission_denied",
+  EROFS: "permission_denied",
+  ENAMETOOLONG: "path_too_long",
+};
+
+/** Any error in the closed set of codes. One that nobody expected is `internal`: its text, never its stack (I151). */
+export function failureOf(error: unknown): ProtocolError {
+  if (error instanceof ProtocolError) return error;
+  if (!(error instanceof Error)) return new ProtocolError("internal", `internal: ${String(error)}`);
+  const code = "code" in error && typeof error.code === "string" ? error.code : "";
+  if (isErrorCode(code)) return new ProtocolError(code, error.message);
+  const known = errnoCodes[code];
+  return known ? new ProtocolError(known, error.message) : new ProtocolError("internal", `internal: ${error.message}`);
+}
+
+export const exitOf = (code: ErrorCode): number => errorCodes[code].exit;
+
+export interface FailureForm {
+  readonly json: boolean;
+  readonly requestId: string | null;
+}
+
+/** What goes to standard error: a line for programs, or a sentence and the next step. */
+export function failureText(
+  { code, message, retryable, hint }: ProtocolError,
+  { json, requestId }: FailureForm,
+): string {
+  if (json) return `${JSON.stringify({ error: { code, message, retryable, hint: hint ?? null, requestId } })}\n`;
+  const next = hint === undefined ? "" : `hint: ${oneLine(hint)}\n`;
+  return `error: ${oneLine(message)}\n${next}`;
+}
+
+/** A message may quote a name or path: no line breaks and no terminal sequences from there. */
+// oxlint-disable-next-line no-control-regex
+const oneLine = (text: string): string => text.replace(/[\u0000-\u001f\u007f-\u009f]+/g, " ");

@@ -1,0 +1,22 @@
+import { expect, it } from "vitest";
+import { homeOf } from "./home.ts";
+
+const cwd = (): string => "/work";
+const env = { HOLDFAST_HOME: "/from-env", XDG_STATE_HOME: "/state", HOME: "/home/me" };
+
+it("takes the option, then HOLDFAST_HOME, then the XDG directory, then the user's own", () => {
+  expect(homeOf("/given", env, cwd)).toBe("/given");
+  expect(homeOf(undefined, env, cwd)).toBe("/from-env");
+  expect(homeOf(undefined, { ...env, HOLDFAST_HOME: "" }, cwd)).toBe("/state/holdfast");
+  expect(homeOf(undefined, { HOME: "/home/me" }, cwd)).toBe("/home/me/.local/state/holdfast");
+});
+
+it("makes it absolute and plain", () => {
+  expect(homeOf("here/../there/", env, cwd)).toBe("/work/there");
+  expect(homeOf(undefined, { HOLDFAST_HOME: "rel" }, cwd)).toBe("/work/rel");
+});
+
+it("ignores a relative XDG directory and refuses an empty option", () => {
+  expect(homeOf(undefined, { XDG_STATE_HOME: "rel", HOME: "/h" }, cwd)).toBe("/h/.local/state/holdfast");
+  expect(() => homeOf("", env, cwd)).toThrow(expect.objectContaining({ code: "usage" }));
+});

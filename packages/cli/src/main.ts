@@ -1,0 +1,10 @@
+import { systemIo } from "./io.ts";
+import { run } from "./run.ts";
+
+process.on("uncaughtException", (error) => {
+  // A bug. Its text is for the report; a stack trace would only hide it from the person who reads this (I151).
+  process.stderr.write(`error: internal: ${error.message}\n`, () => process.exit(1));
+});
+
+// Exits by itself once everything has left: what a command might leave open must not keep a shell waiting (I151).
+process.exit(await run(process.argv.slice(2), systemIo()));

@@ -1,0 +1,62 @@
+import { VERSION } from "@holdfast/client/protocol";
+import { Command } from "commander";
+import { addDaemon } from "./commands/daemon.ts";
+import { addAttach } from "./commands/attach.ts";
+import { addList } from "./commands/list.ts";
+import { addNew } from "./commands/new.ts";
+import { addPrompt } from "./commands/prompt.ts";
+import { addPs } from "./commands/ps.ts";
+import { addResume } from "./commands/resume.ts";
+import { addShow } from "./commands/show.ts";
+import { addSteering } from "./commands/steering.ts";
+import { addStop } from "./commands/stop.ts";
+import { addTranscript } from "./commands/transcript.ts";
+import { addVersion } from "./commands/version.ts";
+import type { Invocation } from "./invocation.ts";
+
+/** All commands. The options of the root are taken before and after a command's name. */
+export function buildProgram(invocation: Invocation): Command {
+  const program = new Command("agent")
+    .description("Sessions of coding agents that outlive terminals, editors and crashes.")
+    .option("--home <dir>", "state directory ($HOLDFAST_HOME)")
+    .option("--json", "answers and errors as JSON")
+    .option("--no-autostart", "do not start a daemon")
+    .option("--request-id <id>", "a mutation's id: a repeat under it takes effect once")
+    .version(VERSION, "--version", "print the version")
+    .exitOverride()
+    .configureHelp({ showGlobalOptions: true })
+    .configureOutput({
+      writeOut: (text) => void (invocation.help += text),
+      writeErr: (text) => void (invocation.help += text),
+      outputError: () => {},
+    })
+    .addHelpText(
+      "after",
+      `
+Examples:
+  agent new --name build            a session in this directory
+  agent prompt build 'make test'    run a command there, see its output
+  agent attach build                watch it; Ctrl-\\ leaves
+  agent ls                          all sessions
+  agent stop build                  end it for certain`,
+    );
+  addDaemon(program.command("daemon"), invocation);
+  addPs(program.command("ps"), invocation);
+  const session = program.command("session").description("sessions");
+  addNew(session.command("new"), invocation);
+  addList(session.command("list").alias("ls"), invocation);
+  addShow(session.command("show"), invocation);
+  addPrompt(session.command("prompt"), invocation);
+  addSteering(session, invocation);
+  addAttach(session.command("attach"), invocation);
+  addTranscript(session.command("transcript"), invocation);
+  addStop(session.command("stop"), invocation);
+  addResume(session.command("resume"), invocation);
+  addNew(program.command("new"), invocation);
+  addList(program.command("ls"), invocation);
+  addAttach(program.command("attach"), invocation);
+  addPrompt(program.command("prompt"), invocation);
+  addStop(program.command("stop"), invocation);
+  addVersion(program.command("version"), invocation);
+  return program;
+}

@@ -1,0 +1,35 @@
+import type { PsReport } from "@holdfast/daemon-supervisor/offline";
+import { table } from "./table.ts";
+import type { Colour, Column, TableStyle } from "./table.ts";
+
+type Worker = PsReport["workers"][number];
+
+const verdictColours: Readonly<Record<string, Colour>> = { current: "green", unknown: "yellow", gone: "dim" };
+
+const columns: readonly Column<Worker>[] = [
+  { title: "PID", text: ({ pid }) => String(pid ?? "-") },
+  { title: "SESSION", text: ({ sessionId }) => sessionId },
+  { title: "NAME", text: ({ name }) => name ?? "-", shrinks: true },
+  { title: "STATE", text: ({ state }) => state },
+  { title: "VERDICT", text: ({ verdict }) => verdict, colour: ({ verdict }) => verdictColours[verdict] ?? null },
+  { title: "MEMORY", text: ({ memoryBytes }) => megabytes(memoryBytes) },
+];
+
+/** Workers under the daemon of their home; then what has no record. */
+export function psText({ daemons, workers, orphans, scan }: PsReport, style: TableStyle): string {
+  const homes = [...new Set([...daemons, ...workers].map(({ home }) => home))];
+  const groups = homes.map((home) => {
+    const daemon = daemons.find((candidate) => candidate.home === home);
+    const head = daemon
+      ? `${home}: daemon ${daemon.status}${daemon.pid === null ? "" : `, pid ${daemon.pid}`}, epoch ${daemon.epoch}`
+      : `${home}: no daemon`;
+    const own = workers.filter((worker) => worker.home === home);
+    return own.length === 0 ? `${head}\nno workers` : `${head}\n${table(own, columns, style)}`;
+  });
+  const lost = orphans.map(({ pid, workerId }) => `orphan: pid ${pid} of worker ${workerId}`);
+  const problems = scan.problems.map((problem) => `not seen: ${problem}`);
+  const parts = [...groups, ...lost, ...problems];
+  return parts.length === 0 ? "no daemons and no workers" : parts.join("\n");
+}
+
+const megabytes = (bytes: number | null): string => (bytes === null ? "-" : `${Math.round(bytes / 1_048_576)} MiB`);

@@ -1,0 +1,141 @@
+import type { EventBody, StopReason } from "@holdfast/client/protocol";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { FakeIo } from "../test/fake-io.ts";
+import { ScriptedDaemon } from "../test/scripted-daemon.ts";
+import { run } from "./run.ts";
+
+let daemon: ScriptedDaemon;
+let io: FakeIo;
+
+beforeEach(() => {
+  daemon = new ScriptedDaemon();
+  io = new FakeIo();
+});
+afterEach(() => daemon.remove());
+
+const started: EventBody = { type: "turn_started", turnId: "t", actionId: "a" };
+const output = (stream: "stdout" | "stderr", text: string): EventBody => ({
+  type: "output",
+  stream,
+  text,
+  turnId: "t",
+});
+const ended = (stopReason: StopReason, exitCode?: number): EventBody => ({
+  type: "turn_ended",
+  turnId: "t",
+  actionId: "a",
+  stopReason,
+  ...(exitCode === undefined ? {} : { exitCode }),
+});
+
+/** A daemon that accepts any prompt and then sends these events. */
+async function answering(events: readonly EventBody[], onAttached: () => void = () => {}): Promise<void> {
+  await daemon.serve(({ method, peer }) => {
+    if (method === "session/prompt") return { actionId: "a", status: "accepted", requestId: "r", cursor: "c0" };
+    if (method === "session/attach")
+      setImmediate(() => {
+        daemon.send(peer, ...events);
+        onAttached();
+      });
+    return { sessionId: "s" };
+  });
+}
+const message = (text: string): EventBody => ({ type: "message", text });
+const cancels = (): number => daemon.asked.filter(({ method }) => method === "session/cancel").length;
+const prompt = (...more: readonly string[]): Promise<number> =>
+  run(["prompt", "s", "x", "--home", daemon.home, "--request-id", "r", ...more], io);
+
+describe("prompt", () => {
+  it("I150 writes the output to the stream it was written to and exits 0", async () => {
+    const bytes = Buffer.from([0xff, 0x0d]).toString("base64");
+    await answering([
+      started,
+      output("stderr", "e"),
+      output("stdout", "o\u2028"),
+      { type: "output", stream: "stdout", text: "?", bytes, turnId: "t" },
+      ended("end_turn", 0),
+    ]);
+    expect(await prompt()).toBe(0);
+    expect(io.stdout.bytes).toEqual(Buffer.concat([Buffer.from("o\u2028"), Buffer.from([0xff, 0x0d])]));
+    expect(io.stderr.text).toBe("e");
+  });
+
+  it("exits 1 for a command with another status, without a word of its own", async () => {
+    await answering([started, ended("end_turn", 3)]);
+    expect(await prompt()).toBe(1);
+    expect(io.stderr.text).toBe("");
+  });
+
+  it("--exit-code passes the status on, and our own failures become 125", async () => {
+    await answering([started, ended("end_turn", 3)]);
+    expect(await prompt("--exit-code")).toBe(3);
+    expect(await prompt("--exit-code", "--timeout", "never")).toBe(125);
+  });
+
+  it("--json prints its own events and says the failure once more, for programs", async () => {
+    await answering([started, output("stdout", "o"), ended("end_turn", 3), output("stdout", "late")]);
+    expect(await prompt("--json")).toBe(1);
+    const types = io.stdout.text
+      .trimEnd()
+      .split("\n")
+      .map((line): unknown => JSON.parse(line).type);
+    expect(types).toEqual(["turn_started", "output", "turn_ended"]);
+    expect(JSON.parse(io.stderr.text)).toMatchObject({ error: { code: "command_failed", requestId: "r" } });
+  });
+
+  it.each<[StopReason, number]>([
+    ["cancelled", 1],
+    ["refused", 1],
+    ["limited", 1],
+    ["failed", 1],
+    ["interrupted", 8],
+  ])("a turn that was %s exits %i", async (reason, exit) => {
+    await answering([started, ended(reason)]);
+    expect(await prompt()).toBe(exit);
+  });
+
+  it("--output final holds the answer back and leaves out what came before a tool", async () => {
+    const tool: EventBody = { type: "tool", toolCallId: "1", title: "read", status: "completed" };
+    await answering([started, message("let me see"), tool, message("it is "), message("so"), ended("end_turn")]);
+    expect(await prompt("--output", "final")).toBe(0);
+    expect(io.stdout.text).toBe("it is so");
+  });
+
+  it("--timeout leaves the turn alone and exits 8", async () => {
+    await answering([started]);
+    expect(await prompt("--timeout", "50ms")).toBe(8);
+    expect(io.stderr.text).toContain("the turn goes on");
+    expect(daemon.asked.map(({ method }) => method)).not.toContain("session/cancel");
+  });
+
+  it("I151 a closed output detaches quietly", async () => {
+    io.stdout.closed = true;
+    await answering([started, output("stdout", "o")]);
+    expect(await prompt()).toBe(8);
+    expect(io.stderr.text).toBe("");
+  });
+});
+
+describe("Ctrl-C", () => {
+  it("detaches; one that a package runner passes on at once is the same", async () => {
+    await answering([started], () => {
+      io.raise("SIGINT");
+      io.time = 499;
+      io.raise("SIGINT");
+    });
+    expect(await prompt()).toBe(130);
+    expect(io.stderr.text).toContain("detached: the turn goes on");
+    expect(cancels()).toBe(0);
+  });
+
+  it("a second time within 2 s cancels that turn", async () => {
+    await answering([started], () => {
+      io.raise("SIGINT");
+      io.time = 600;
+      io.raise("SIGINT");
+    });
+    expect(await prompt()).toBe(130);
+    expect(cancels()).toBe(1);
+    expect(daemon.asked.at(-1)?.params).toMatchObject({ actionId: "a", requestId: "r.cancel" });
+  });
+});

@@ -1,0 +1,165 @@
+import { ProtocolError } from "@holdfast/client/protocol";
+import type { SubmitResult } from "@holdfast/client/protocol";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Context } from "./context.ts";
+import { followPrompt, unfinished } from "./follow-prompt.ts";
+import type { PromptOutcome, PromptState } from "./follow-prompt.ts";
+import { SECOND_MS, classifyInterrupt } from "./interrupts.ts";
+import { OutputClosed } from "./io.ts";
+import { isCode } from "./reads.ts";
+import { AnswerWriter } from "./answer-writer.ts";
+import type { AnswerForm } from "./answer-writer.ts";
+
+export interface PromptRequest {
+  readonly session: string;
+  readonly text: string;
+  readonly requestId: string;
+  readonly form: AnswerForm;
+  /** A `shell` command's own status becomes ours. */
+  readonly passStatus: boolean;
+  readonly timeoutMs: number | null;
+}
+
+/** Why we leave while the turn goes on. */
+class Leaving extends Error {
+  readonly why: "interrupt" | "timeout";
+  constructor(why: "interrupt" | "timeout") {
+    super(why);
+    this.why = why;
+  }
+}
+
+/** Sends a prompt, streams its answer and gives the exit status that it deserves. */
+export async function runPrompt(context: Context, request: PromptRequest): Promise<number> {
+  const leave = new AbortController();
+  const timer =
+    request.timeoutMs === null ? undefined : setTimeout(() => leave.abort(new Leaving("timeout")), request.timeoutMs);
+  let submitted: SubmitResult | null = null;
+  try {
+    submitted = await submit(context, request, leave.signal);
+    return await stream(context, { request, submitted, leave });
+  } catch (error) {
+    if (error instanceof Leaving) throw timedOut(request, submitted !== null);
+    // The reader of our output is gone; the turn is not over, and nothing is wrong with it.
+    if (error instanceof OutputClosed) return 8;
+    throw error;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function submit(context: Context, request: PromptRequest, signal: AbortSignal): Promise<SubmitResult> {
+  const { session, text, requestId } = request;
+  const client = await context.client();
+  return await client.call("session/prompt", { session, text, requestId }, { signal });
+}
+
+interface Streaming {
+  readonly request: PromptRequest;
+  readonly submitted: SubmitResult;
+  readonly leave: AbortController;
+}
+
+async function stream(context: Context, { request, submitted, leave }: Streaming): Promise<number> {
+  const interrupts = new Interrupts(context, leave);
+  const writer = new AnswerWriter(context, request.form);
+  try {
+    const outcome = await follow(context, { request, submitted, leave }, writer);
+    await writer.end();
+    return settle(context, outcome, request);
+  } catch (error) {
+    if (!(error instanceof Leaving) || error.why !== "interrupt") throw error;
+    await context.say(`detached: the turn goes on (agent attach ${request.session}); Ctrl-C again cancels it`);
+    if (await interrupts.second()) await cancel(context, request, submitted.actionId);
+    return 130;
+  } finally {
+    interrupts[Symbol.dispose]();
+  }
+}
+
+async function follow(
+  context: Context,
+  { request, submitted, leave }: Streaming,
+  writer: AnswerWriter,
+): Promise<PromptOutcome> {
+  const client = await context.client();
+  let state: PromptState = { phase: "waiting", actionId: submitted.actionId };
+  const { session } = request;
+  const events = client.attach({
+    session,
+    from: submitted.cursor,
+    follow: true,
+    signal: leave.signal,
+    expectDaemon: true,
+  });
+  for await (const event of events) {
+    const step = followPrompt(state, event);
+    state = step.state;
+    if (step.shown) await writer.show(event);
+    if (step.outcome) return step.outcome;
+  }
+  return unfinished;
+}
+
+function settle(context: Context, outcome: PromptOutcome, { passStatus, form }: PromptRequest): number {
+  if (outcome.kind === "done") return 0;
+  if (outcome.kind === "failed") throw new ProtocolError(outcome.code, outcome.message);
+  if (passStatus) return outcome.exitCode;
+  // A command that failed has said why itself; only programs are told once more.
+  if (form !== "json" && !context.options.json) return 1;
+  throw new ProtocolError("command_failed", `the command ended with status ${outcome.exitCode}`, {
+    hint: "--exit-code passes the status on",
+  });
+}
+
+function timedOut({ session, requestId, timeoutMs }: PromptRequest, accepted: boolean): ProtocolError {
+  const after = `after ${(timeoutMs ?? 0) / 1_000} s`;
+  return accepted
+    ? new ProtocolError("timeout", `not finished ${after}; the turn goes on`, { hint: `agent attach ${session}` })
+    : new ProtocolError("timeout", `no answer ${after}; whether the prompt was accepted is not known`, {
+        hint: `repeat it with --request-id ${requestId}`,
+      });
+}
+
+async function cancel(context: Context, { session, requestId }: PromptRequest, actionId: string): Promise<void> {
+  const client = await context.client();
+  try {
+    await client.call("session/cancel", { session, actionId, requestId: `${requestId}.cancel` });
+    await context.say("cancelled the turn");
+  } catch (error) {
+    if (!isCode(error, "session_stopped")) throw error;
+    // Stopped meanwhile: its turn has ended with it.
+  }
+}
+
+/** Ctrl-C once leaves, twice cancels; what arrives within half a second is the same key press. */
+class Interrupts implements Disposable {
+  readonly #listener: Disposable;
+  #first: number | null = null;
+  readonly #twice = new AbortController();
+
+  constructor({ io }: Context, leave: AbortController) {
+    this.#listener = io.onSignal("SIGINT", () => {
+      const now = io.now();
+      const meaning = classifyInterrupt(this.#first, now);
+      if (meaning === "first") {
+        this.#first = now;
+        leave.abort(new Leaving("interrupt"));
+      } else if (meaning === "second") this.#twice.abort();
+    });
+  }
+
+  /** Waits for the time in which a second one counts. */
+  async second(): Promise<boolean> {
+    const { signal } = this.#twice;
+    if (!signal.aborted)
+      await sleep(SECOND_MS, undefined, { signal }).catch(() => {
+        // Aborted: that is the second one.
+      });
+    return signal.aborted;
+  }
+
+  [Symbol.dispose](): void {
+    this.#listener[Symbol.dispose]();
+  }
+}

@@ -1,0 +1,55 @@
+import { CommanderError } from "commander";
+import { ProtocolError } from "@holdfast/client/protocol";
+import { OWN_FAILURE_EXIT, exitOf, failureOf, failureText } from "./failure.ts";
+import { Invocation } from "./invocation.ts";
+import { OutputClosed } from "./io.ts";
+import type { Io } from "./io.ts";
+import { buildProgram } from "./program.ts";
+import { usage, usageOf } from "./usage.ts";
+
+/** Runs one command line and gives its exit status (CLI.md §4). Never throws. */
+export async function run(argv: readonly string[], io: Io): Promise<number> {
+  const invocation = new Invocation(io);
+  try {
+    await buildProgram(invocation).parseAsync(argv, { from: "user" });
+    return invocation.exitCode;
+  } catch (error) {
+    return await conclude(error, argv, invocation);
+  } finally {
+    invocation.context?.close();
+  }
+}
+
+async function conclude(error: unknown, argv: readonly string[], invocation: Invocation): Promise<number> {
+  const { io, help } = invocation;
+  // The reader of a list needs no more of it (I151).
+  if (error instanceof OutputClosed) return 0;
+  if (error instanceof CommanderError && error.exitCode === 0) {
+    await quietly(() => io.stdout.write(help));
+    return 0;
+  }
+  const given = before(argv, "--");
+  const json = given.includes("--json") || given.join(" ").includes("--output json") || given.includes("--output=json");
+  if (error instanceof CommanderError && error.code === "commander.help" && !json) {
+    await quietly(() => io.stderr.write(help));
+    return exitOf("usage");
+  }
+  const failure = error instanceof CommanderError ? usageError(error) : failureOf(error);
+  const requestId = invocation.context?.requestId ?? null;
+  await quietly(() => io.stderr.write(failureText(failure, { json, requestId })));
+  return given.includes("--exit-code") ? OWN_FAILURE_EXIT : exitOf(failure.code);
+}
+
+const usageError = (error: CommanderError): ProtocolError =>
+  error.code === "commander.help" ? usage("no command given", "agent help") : usageOf(error);
+
+const before = (words: readonly string[], end: string): readonly string[] =>
+  words.includes(end) ? words.slice(0, words.indexOf(end)) : words;
+
+async function quietly(write: () => Promise<void>): Promise<void> {
+  try {
+    await write();
+  } catch {
+    // Standard output or error is closed: there is nobody to tell, and the exit status says the rest.
+  }
+}

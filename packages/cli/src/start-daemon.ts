@@ -1,0 +1,87 @@
+import { findOwner, probeDaemon } from "@holdfast/client";
+import { DAEMON_START_TIMEOUT_MS, ProtocolError } from "@holdfast/client/protocol";
+import { ensurePrivateDirectory, nodeFileSystem } from "@holdfast/recovery-journal";
+import { ownEnvironment, spawnGated } from "@holdfast/shared-process";
+import type { GatedProcess } from "@holdfast/shared-process";
+import { closeSync, fstatSync, openSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { logTail, readFrom } from "./log-tail.ts";
+import { programs } from "./programs.ts";
+
+const POLL_MS = 25;
+/** How long a daemon that bound its socket may take for its hello within one look. */
+const PROBE_MS = 1_000;
+const TAIL_BYTES = 2_048;
+
+/**
+ * Starts a daemon and waits until one of this home answers: ours, or the one that won the race (I139). Throws `ProtocolError`
+ * `daemon_start_failed` with what it said, or `CodedError` `unsafe_directory` before anything is started.
+ */
+export async function startDaemon(home: string, environment: NodeJS.ProcessEnv): Promise<void> {
+  const logs = join(home, "logs");
+  ensurePrivateDirectory(nodeFileSystem, home);
+  ensurePrivateDirectory(nodeFileSystem, logs);
+  const errorPath = join(logs, "supervisor.err");
+  const errors = openSync(errorPath, "a+", 0o600);
+  try {
+    const said = fstatSync(errors).size;
+    const child = await spawnSupervisor(home, environment, errors);
+    const failure = await untilServing(home, child);
+    child.unref();
+    if (failure === null) return;
+    const own = readFrom(errors, said, TAIL_BYTES).toString("utf8").trim();
+    throw startFailed(home, failure, own || logTail(join(logs, "supervisor.log"), TAIL_BYTES).text.toString("utf8"));
+  } finally {
+    closeSync(errors);
+  }
+}
+
+async function spawnSupervisor(home: string, environment: NodeJS.ProcessEnv, errors: number): Promise<GatedProcess> {
+  const { supervisor, worker } = programs();
+  const spawned = await spawnGated({
+    command: process.execPath,
+    args: [supervisor],
+    env: ownEnvironment(environment, { HOLDFAST_HOME: home }),
+    cwd: "/",
+    standardError: errors,
+  });
+  if (spawned.kind === "failed") throw startFailed(home, spawned.message, "");
+  spawned.process.openGate(JSON.stringify({ home, workerProgram: worker }));
+  return spawned.process;
+}
+
+/** `null` when a daemon answers, else why none does. */
+async function untilServing(home: string, child: GatedProcess): Promise<string | null> {
+  const deadline = performance.now() + DAEMON_START_TIMEOUT_MS;
+  let ended: string | null = null;
+  const watch = child.onExit(({ status }) => {
+    // Status 0 is the loser of a race: the winner may still be on its way.
+    if (status && "code" in status && status.code === 0) return;
+    ended = status === null ? "it ended" : "code" in status ? `exit ${status.code}` : `killed by ${status.signal}`;
+  });
+  try {
+    while (performance.now() < deadline) {
+      if (await probeDaemon(home, PROBE_MS)) return null;
+      if (ended !== null && !anotherStarts(home, child)) return ended;
+      await sleep(POLL_MS);
+    }
+  } finally {
+    watch[Symbol.dispose]();
+  }
+  return ended ?? `no answer within ${DAEMON_START_TIMEOUT_MS / 1_000} s`;
+}
+
+function anotherStarts(home: string, child: GatedProcess): boolean {
+  const owner = findOwner(home);
+  if (owner.kind !== "found" || owner.record.phase === "stopped") return false;
+  return owner.record.identity.pid !== child.identity.pid;
+}
+
+function startFailed(home: string, why: string, said: string): ProtocolError {
+  const last = said.trim().split("\n").at(-1) ?? "";
+  const message = `the daemon for ${home} did not start: ${why}${last ? `: ${last}` : ""}`;
+  return new ProtocolError("daemon_start_failed", message, {
+    hint: "agent daemon logs, or agent daemon run to see it",
+  });
+}

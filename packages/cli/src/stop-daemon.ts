@@ -1,0 +1,62 @@
+import { findOwner } from "@holdfast/client";
+import type { OwnerRecord } from "@holdfast/client/protocol";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Context } from "./context.ts";
+import { isCode } from "./reads.ts";
+
+export type StopMode = "ask" | "force" | "keep_workers";
+export interface StoppedDaemon {
+  readonly stopped: boolean;
+  readonly pid: number | null;
+}
+
+const POLL_MS = 25;
+/** A daemon that said it stops has little left to do; what it leaves is its successor's. */
+const END_TIMEOUT_MS = 10_000;
+
+/** Ends the daemon of this home and waits until it is gone; without one there is nothing to do. */
+export async function stopDaemon(context: Context, mode: StopMode): Promise<StoppedDaemon> {
+  const found = findOwner(context.options.home);
+  const record = found.kind === "found" ? found.record : null;
+  try {
+    const { pid } = await request(context, mode, record);
+    if (record) await untilGone(context.options.home, record);
+    return { stopped: true, pid };
+  } catch (error) {
+    if (isCode(error, "daemon_not_running")) return { stopped: false, pid: null };
+    throw error;
+  }
+}
+
+async function request(context: Context, mode: StopMode, record: OwnerRecord | null): Promise<{ pid: number }> {
+  const client = await context.clientWithoutStart();
+  try {
+    return await client.call("daemon/stop", { mode, requestId: await context.mutationId() });
+  } catch (error) {
+    // Another protocol cannot be asked; the signal means the same to every daemon: leave the workers to the next one.
+    if (isCode(error, "version_mismatch") && mode === "keep_workers" && record) return await terminate(record, error);
+    const { io } = context;
+    if (!isCode(error, "daemon_busy") || mode !== "ask" || !io.stdin.isTTY || !io.stderr.isTTY) throw error;
+    await context.say(error instanceof Error ? error.message : "sessions are busy");
+    if (!/^y(es)?$/i.test(await io.ask("interrupt them? [y/N] "))) throw error;
+    return await client.call("daemon/stop", { mode: "force", requestId: await context.mutationId("force") });
+  }
+}
+
+async function terminate({ identity }: OwnerRecord, mismatch: unknown): Promise<{ pid: number }> {
+  const { createObserver } = await import("@holdfast/shared-process");
+  const outcome = createObserver({ mode: "narrow" }).signal(identity, "SIGTERM");
+  if (outcome.kind === "sent") return { pid: identity.pid };
+  throw mismatch;
+}
+
+async function untilGone(home: string, { epoch }: OwnerRecord): Promise<void> {
+  const { ownerState } = await import("@holdfast/daemon-supervisor/offline");
+  const deadline = performance.now() + END_TIMEOUT_MS;
+  while (performance.now() < deadline) {
+    const state = ownerState(home);
+    if (state.kind === "none" || state.kind === "gone" || state.kind === "stopped") return;
+    if (state.record !== null && state.record.epoch !== epoch) return;
+    await sleep(POLL_MS);
+  }
+}
