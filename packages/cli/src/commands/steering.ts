@@ -3,6 +3,8 @@ import { promptText, selector } from "../inputs.ts";
 import type { Invocation } from "../invocation.ts";
 import { rowLine } from "../rows.ts";
 
+/** These verbs never wait for a turn; the flag is there so that scripts can treat them like `prompt`. */
+const NO_WAIT = "answer once it is accepted (these verbs always do)";
 const SESSION = "id, name, or part of an id";
 
 /** `steer`, `follow-up` and `cancel`: what else can be done to a turn. */
@@ -12,7 +14,8 @@ export function addSteering(session: Command, invocation: Invocation): void {
     .description("reach the running turn; says whether it was injected, interrupted or queued")
     .argument("<session>", SESSION)
     .argument("<text>", "- reads standard input")
-    .option("--interrupt", "cancel the running turn and prompt at once");
+    .option("--interrupt", "cancel the running turn and prompt at once")
+    .option("--no-wait", NO_WAIT);
   invocation.handle<{ interrupt?: boolean }>(steer, async (context, { interrupt }, [given = "", argument = ""]) => {
     const selected = selector(given);
     const text = await promptText(argument, context.io);
@@ -30,7 +33,8 @@ export function addSteering(session: Command, invocation: Invocation): void {
     .command("follow-up")
     .description("queue a prompt after the running turn")
     .argument("<session>", SESSION)
-    .argument("<text>", "- reads standard input");
+    .argument("<text>", "- reads standard input")
+    .option("--no-wait", NO_WAIT);
   invocation.handle(followUp, async (context, _options, [given = "", argument = ""]) => {
     const selected = selector(given);
     const text = await promptText(argument, context.io);

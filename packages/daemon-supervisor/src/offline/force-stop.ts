@@ -8,23 +8,18 @@ import { freshValues } from "../effects/context.ts";
 import { createLog } from "../log.ts";
 import { claimFor } from "../main.ts";
 import { ownerState } from "./owner.ts";
-import { psOffline } from "./ps.ts";
-
-export interface ForceStopPlan {
-  readonly daemon: { readonly pid: number; readonly startId: string } | null;
-  readonly workers: readonly {
-    readonly sessionId: string;
-    readonly name: string | null;
-    readonly pid: number;
-    readonly verdict: string;
-  }[];
-}
+import { planForceStop } from "./force-stop-plan.ts";
 
 type Stopped = { kind: "daemon" | "worker" | "process" | "descriptor"; id: string; pid: number | null };
 export interface ForceStopReport {
   readonly stopped: Stopped[];
   readonly kept: { kind: Stopped["kind"]; id: string; reason: string }[];
   readonly failed: (Stopped & { reason: string })[];
+}
+
+export interface ForceStopOptions {
+  readonly workerProgram: string;
+  readonly onProgress?: (text: string) => void;
 }
 
 /** Forced: SIGTERM, half a second, SIGKILL, one second (CLI.md §6). */
@@ -34,23 +29,8 @@ const KILL_MS = 1_000;
 const WORKER_MS = 8_000;
 const POLL_MS = 20;
 
-/** What would be stopped. Touches nothing. */
-export async function planForceStop(home: string): Promise<ForceStopPlan> {
-  const { daemons, workers } = await psOffline(home);
-  const [daemon] = daemons;
-  return {
-    daemon: daemon ? { pid: daemon.pid, startId: daemon.startId } : null,
-    workers: workers
-      .filter(({ verdict }) => verdict === "current" || verdict === "unknown")
-      .map(({ sessionId, name, pid, verdict }) => ({ sessionId, name, pid, verdict })),
-  };
-}
-
 /** Ends the daemon by its identity, takes the home for maintenance and runs the ordinary forced stops. */
-export async function forceStop(
-  home: string,
-  options: { readonly workerProgram: string; readonly onProgress?: (text: string) => void },
-): Promise<ForceStopReport> {
+export async function forceStop(home: string, options: ForceStopOptions): Promise<ForceStopReport> {
   const report: ForceStopReport = { stopped: [], kept: [], failed: [] };
   const progress = options.onProgress ?? ((): void => undefined);
   const owner = ownerState(home);

@@ -1,0 +1,43 @@
+import { errorCodes } from "../../packages/client/src/protocol/index.ts";
+import { GENERATED, code, page, table } from "./markdown.ts";
+
+type Exit = (typeof errorCodes)[keyof typeof errorCodes]["exit"];
+
+const meanings: Record<Exit, string> = {
+  1: "failed",
+  2: "usage",
+  3: "no daemon, or it does not answer",
+  4: "not found",
+  5: "conflict, or ambiguous",
+  6: "not accepted now; safe to try again",
+  7: "refused",
+  8: "accepted but not finished, or in doubt: do not repeat",
+};
+
+function exitTable(): string {
+  const rows = Object.entries(meanings).map(([exit, meaning]) => [exit, meaning]);
+  return table(["exit", "meaning"], [["0", "done"], ...rows, ["130", "interrupted from the terminal"]]);
+}
+
+function codeTable(): string {
+  const rows = Object.entries(errorCodes).map(([name, { exit, retryable }]) => [
+    code(name),
+    String(exit),
+    retryable ? "yes" : "no",
+  ]);
+  return table(["code", "exit", "retryable"], rows);
+}
+
+export const errorsPage = (): string =>
+  page(
+    "# Exit codes and error codes",
+    GENERATED,
+    "The source is `packages/client/src/protocol/codes.ts`. The set is closed; not every code has a use in this version.",
+    'On standard error `agent` writes `error: MESSAGE` and `hint: NEXT STEP`. With `--json` it writes one line there: `{"error":{"code","message","retryable","hint","requestId"}}`.',
+    "## Exit codes",
+    exitTable(),
+    "With `--exit-code`, `agent prompt` passes the status of a `shell` command on, and its own errors exit 125.",
+    "## Error codes",
+    "Retryable: the same request may be sent again.",
+    codeTable(),
+  );
