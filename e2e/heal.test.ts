@@ -1,0 +1,82 @@
+import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, rmdirSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { Home } from "./support/home.ts";
+import { isRunning } from "./support/processes.ts";
+import { parseRow } from "./support/rows.ts";
+import { waitFor } from "./support/wait-for.ts";
+
+it("I162 a stop settles what was accepted, visibly: neither the turn nor its followers run later", async () => {
+  await using home = await Home.open();
+  await home.newSession("s");
+  const log = join(home.files, "log");
+  const client = home.start(["prompt", "s", `echo ran >> ${log}; sleep 600`]);
+  await waitFor(() => existsSync(log), "the command runs");
+  const queued = home.start(["prompt", "s", `echo queued >> ${log}`]);
+  await waitFor(
+    async () => (await home.transcript("s")).filter(({ type }) => type === "prompt_accepted").length === 2,
+    "queued",
+  );
+  await home.ok(["stop", "s"]);
+  const codes = [(await client.result()).code, (await queued.result()).code];
+  expect(codes.every((code) => code === 1 || code === 8)).toBe(true);
+  await home.ok(["session", "resume", "s"]);
+  await home.ok(["prompt", "s", "true"]);
+  expect(readFileSync(log, "utf8")).toBe("ran\n");
+});
+
+it("resume during the stop of a frozen worker: that process ends, a new one comes", async () => {
+  await using home = await Home.open();
+  const row = await home.newSession("s", "--prompt", "echo one");
+  const worker = home.worker(row);
+  home.freeze(worker);
+  expect((await home.agent(["stop", "s", "--archive", "--no-wait"])).code).toBe(8);
+  const resumed = await home.agent(["session", "resume", "s", "--json"]);
+  expect([0, 6]).toContain(resumed.code);
+  const ready = await home.untilState("s", "ready");
+  expect(isRunning(worker)).toBe(false);
+  expect(ready).toMatchObject({ lifecycle: "live" });
+  expect(ready.generation).not.toBe(row.generation);
+  expect((await home.ok(["prompt", "s", "echo two"])).stdout).toBe("two\n");
+}, 60_000);
+
+it("I154 a working directory that vanished is terminal until it is back and a resume comes", async () => {
+  await using home = await Home.open();
+  const directory = join(home.files, "project");
+  mkdirSync(directory);
+  const row = await home.newSession("s", "--cwd", directory);
+  await home.newSession("other");
+  rmdirSync(directory);
+  await home.kill(home.worker(row));
+  const failed = await home.untilState("s", "failed");
+  expect(failed.reason).toMatch(/director|project/);
+  expect((await home.ok(["prompt", "other", "echo fine"])).stdout).toBe("fine\n");
+  mkdirSync(directory);
+  expect(parseRow((await home.ok(["session", "resume", "s", "--json"])).stdout).state).toBe("ready");
+  expect((await home.ok(["prompt", "s", "pwd"])).stdout).toBe(`${directory}\n`);
+});
+
+it("I146 sockets and lifelines deleted under a live daemon: nobody dies, and stop still works", async () => {
+  await using home = await Home.open();
+  const row = await home.newSession("s");
+  const worker = home.worker(row);
+  const run = join(home.path, "run");
+  for (const name of readdirSync(run)) rmSync(join(run, name));
+  expect(await home.agent(["prompt", "s", "echo healed"])).toMatchObject({ code: 0, stdout: "healed\n" });
+  expect(isRunning(worker)).toBe(true);
+  expect((await home.agent(["stop", "s"])).code).toBe(0);
+  expect(isRunning(worker)).toBe(false);
+}, 60_000);
+
+it("I146 a home that was moved: its worker ends by itself, its sessions come back where it is now", async () => {
+  await using home = await Home.open();
+  await home.newSession("s", "--prompt", "echo one");
+  await home.kill(home.daemon());
+  const moved = join(home.root, "moved");
+  renameSync(home.path, moved);
+  await waitFor(() => home.processes().length === 0, "the worker ended itself", 25_000);
+  expect(existsSync(home.path)).toBe(false);
+  const there = await home.agent(["--home", moved, "prompt", "s", "echo two"]);
+  expect(there).toMatchObject({ code: 0, stdout: "two\n" });
+  await home.ok(["--home", moved, "ps", "--force-stop", "--yes"]);
+}, 60_000);

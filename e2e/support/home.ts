@@ -1,0 +1,200 @@
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { onTestFinished } from "vitest";
+import { Canary } from "./canary.ts";
+import { agentPath, type Result, type RunOptions, Running } from "./command.ts";
+import { type Found, type Identity, isRunning, processesWith, signal } from "./processes.ts";
+import { type Event, type SessionRow, parseEvents, parseRow, parseRows } from "./rows.ts";
+import { waitFor } from "./wait-for.ts";
+
+interface HomeOptions {
+  /** Path of the home below the temporary directory. */
+  readonly name?: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/**
+ * A state directory of its own with everything that a test starts in it. Disposal stops all of it, and fails if a process is
+ * left or the canary was touched.
+ */
+export class Home implements AsyncDisposable {
+  readonly root: string;
+  readonly path: string;
+  /** A directory for the test's own files. */
+  readonly files: string;
+  readonly canary: Canary;
+  readonly #env: Readonly<Record<string, string>>;
+  readonly #running: Running[] = [];
+  readonly #frozen: Identity[] = [];
+  #closed: Promise<void> | null = null;
+
+  constructor(canary: Canary, { name = "h", env = {} }: HomeOptions) {
+    this.canary = canary;
+    this.root = mkdtempSync(join(tmpdir(), "hf-"));
+    this.path = join(this.root, name);
+    this.files = join(this.root, "files");
+    mkdirSync(this.files);
+    this.#env = env;
+  }
+
+  static async open(options: HomeOptions = {}): Promise<Home> {
+    const home = new Home(await Canary.start(), options);
+    // A test that timed out never reaches the end of its block.
+    onTestFinished(async () => await home[Symbol.asyncDispose](), 30_000);
+    return home;
+  }
+
+  /** XDG_CONFIG_HOME is handed down to sessions, so that every process of a test is found by the path in its environment. */
+  environment(more: RunOptions["env"] = {}): Record<string, string> {
+    const all = {
+      PATH: process.env["PATH"],
+      HOME: this.root,
+      LANG: "C.UTF-8",
+      TMPDIR: tmpdir(),
+      XDG_CONFIG_HOME: join(this.root, "config"),
+      HOLDFAST_HOME: this.path,
+      ...this.#env,
+      ...more,
+    };
+    return Object.fromEntries(
+      Object.entries(all).flatMap(([key, value]) => (value === undefined ? [] : [[key, value]])),
+    );
+  }
+
+  /** `agent`, for a line of a shell. */
+  get shellCommand(): string {
+    return `${process.execPath} ${agentPath}`;
+  }
+
+  async agent(args: readonly string[], options: RunOptions = {}): Promise<Result> {
+    return await this.start(args, options).result(options.timeoutMs);
+  }
+
+  /** Begins an `agent` command and does not wait for it. */
+  start(args: readonly string[], options: RunOptions = {}): Running {
+    return this.run([process.execPath, agentPath, ...args], options);
+  }
+
+  /** Any command with the environment of this home; `$AGENT` is the way to `agent` in a shell's line. */
+  run(argv: readonly [string, ...string[]], options: RunOptions = {}): Running {
+    const env = { ...this.environment(options.env), AGENT: this.shellCommand };
+    const running = new Running(argv, { cwd: this.files, ...options, env });
+    this.#running.push(running);
+    return running;
+  }
+
+  async shell(line: string, options: RunOptions = {}): Promise<Result> {
+    return await this.run(["bash", "-c", line], options).result(options.timeoutMs);
+  }
+
+  /** Runs a command that has to succeed. */
+  async ok(args: readonly string[], options: RunOptions = {}): Promise<Result> {
+    const result = await this.agent(args, options);
+    if (result.code !== 0) throw new Error(`agent ${args.join(" ")}: exit ${result.code}: ${result.stderr}`);
+    return result;
+  }
+
+  /** Creates a session and, with `--prompt`, waits for its first turn. */
+  async newSession(name: string, ...more: string[]): Promise<SessionRow> {
+    const { stdout } = await this.ok(["session", "new", "--name", name, "--json", ...more]);
+    return parseRow(stdout.split("\n")[0] ?? "");
+  }
+
+  async show(session: string): Promise<SessionRow> {
+    return parseRow((await this.ok(["session", "show", session, "--json"])).stdout);
+  }
+
+  async list(): Promise<readonly SessionRow[]> {
+    return parseRows((await this.ok(["session", "list", "--json"])).stdout);
+  }
+
+  async untilState(session: string, state: string, timeoutMs = 15_000): Promise<SessionRow> {
+    const reached = async (): Promise<SessionRow | null> => {
+      const row = await this.show(session);
+      return row.state === state ? row : null;
+    };
+    return await waitFor(reached, `${session} is ${state}`, timeoutMs);
+  }
+
+  async transcript(session: string, ...more: string[]): Promise<Event[]> {
+    return parseEvents((await this.ok(["session", "transcript", session, "--json", ...more])).stdout);
+  }
+
+  /** The daemon that the highest owner record names. */
+  daemon(): Identity {
+    const record: { readonly identity: Identity } = JSON.parse(readFileSync(this.ownerPath(), "utf8"));
+    return identityOfRecord(record);
+  }
+
+  ownerPath(): string {
+    const directory = join(this.path, "owner");
+    const epochs = readdirSync(directory).filter((name) => /^\d+\.json$/.test(name));
+    const highest = Math.max(...epochs.map((name) => Number.parseInt(name, 10)));
+    return join(directory, `${highest}.json`);
+  }
+
+  /** The process that the session's descriptor names. */
+  worker({ sessionId }: SessionRow): Identity {
+    const path = this.descriptorPath(sessionId);
+    const record: { readonly process: { readonly identity: Identity } } = JSON.parse(readFileSync(path, "utf8"));
+    return identityOfRecord(record.process);
+  }
+
+  descriptorPath(sessionId: string): string {
+    return join(this.path, "workers", `${sessionId}.json`);
+  }
+
+  /** Freezes a process; it is thawed at the end if it is still there. */
+  freeze(identity: Identity): void {
+    this.#frozen.push(identity);
+    signal(identity, "SIGSTOP");
+  }
+
+  async kill(identity: Identity): Promise<void> {
+    signal(identity, "SIGKILL");
+    await waitFor(() => !isRunning(identity), `process ${identity.pid} is gone`);
+  }
+
+  /** What runs and belongs to this test: daemon, workers, agents, their children, commands. */
+  processes(): Found[] {
+    return processesWith(this.root);
+  }
+
+  supervisors(): Found[] {
+    return this.processes().filter(({ command }) => command.startsWith("holdfastd"));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closed ??= this.#close();
+    await this.#closed;
+  }
+
+  async #close(): Promise<void> {
+    for (const running of this.#running) running.killGroup();
+    try {
+      if (this.processes().length > 0 || existsSync(join(this.path, "workers"))) await this.#stopAll();
+      await waitFor(() => this.processes().length === 0, "no process of the test is left", 5_000).catch(() => {
+        const left = this.processes();
+        for (const identity of left) signal(identity, "SIGKILL");
+        throw new Error(`left running: ${JSON.stringify(left)}`);
+      });
+      const touched = this.canary.touched();
+      if (touched !== "") throw new Error(`the canary was touched: ${touched}`);
+    } finally {
+      for (const identity of this.#frozen) signal(identity, "SIGCONT");
+      await this.canary.end();
+      rmSync(this.root, { recursive: true, force: true, maxRetries: 3 });
+    }
+  }
+
+  async #stopAll(): Promise<void> {
+    const { code, stderr } = await this.agent(["ps", "--force-stop", "--yes"], { timeoutMs: 20_000 });
+    if (code !== 0) throw new Error(`ps --force-stop: exit ${code}: ${stderr}`);
+  }
+}
+
+const identityOfRecord = ({ identity: { pid, startTicks } }: { readonly identity: Identity }): Identity => ({
+  pid,
+  startTicks,
+});
