@@ -22,6 +22,8 @@ export async function startDaemon(home: string, environment: NodeJS.ProcessEnv):
   const logs = join(home, "logs");
   ensurePrivateDirectory(nodeFileSystem, home);
   ensurePrivateDirectory(nodeFileSystem, logs);
+  const { checkSocketPaths } = await import("@holdfast/daemon-supervisor/offline");
+  checkSocketPaths(home);
   const errorPath = join(logs, "supervisor.err");
   const errors = openSync(errorPath, "a+", 0o600);
   try {

@@ -1,7 +1,7 @@
 import type { Connector } from "./connector.ts";
 import { EventQueue } from "./event-queue.ts";
 import type { Patience } from "./patience.ts";
-import { ConnectionLost } from "./protocol/index.ts";
+import { ConnectionLost, isObject } from "./protocol/index.ts";
 import type { SessionEvent } from "./protocol/index.ts";
 
 export interface AttachOptions {
@@ -55,7 +55,9 @@ export async function* attach(
       });
       const resolved = await accepted(wait.during(request, attaching));
       if (resolved !== null) {
-        session = resolved;
+        session = resolved.sessionId;
+        // `now` is a place from here on: what comes between two connections is not lost.
+        from = resolved.cursor ?? from;
         attached = true;
         attachedAt = performance.now();
         for (let event = await queue.next(); event; event = await queue.next()) {
@@ -84,12 +86,18 @@ const attaching = {
   hint: "agent ps",
 } as const;
 
-/** The session's id, or `null` when the connection ended first. */
-async function accepted(answer: Promise<unknown>): Promise<string | null> {
+interface Accepted {
+  readonly sessionId: string;
+  readonly cursor: string | null;
+}
+
+/** `null` when the connection ended first. */
+async function accepted(answer: Promise<unknown>): Promise<Accepted | null> {
   try {
     const value = await answer;
-    const id = typeof value === "object" && value !== null && "sessionId" in value ? value.sessionId : null;
-    return typeof id === "string" ? id : null;
+    if (!isObject(value) || typeof value["sessionId"] !== "string") return null;
+    const { sessionId, cursor } = value;
+    return { sessionId, cursor: typeof cursor === "string" ? cursor : null };
   } catch (error) {
     if (error instanceof ConnectionLost) return null;
     throw error;

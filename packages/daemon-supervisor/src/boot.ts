@@ -2,14 +2,21 @@ import { intentPath } from "./descriptor.ts";
 import type { Descriptor } from "./descriptor.ts";
 import type { WorkerFiles } from "./descriptor-files.ts";
 import type { Context } from "./effects/context.ts";
-import { freshValues, verdictOf } from "./effects/context.ts";
+import { freshValues } from "./effects/context.ts";
+import { verdictOf } from "./verdict.ts";
 import { decideBoot } from "./lifecycle/boot.ts";
 import type { BootDecision, Found } from "./lifecycle/boot.ts";
 import type { Effect, Fresh, Goal, State, StopIntent } from "./lifecycle/state.ts";
 import { ADOPTION_MS } from "./lifecycle/times.ts";
+import type { SessionRecord } from "@holdfast/session-worker/transport";
 import { noteQuarantine } from "./records.ts";
 import type { Records } from "./records.ts";
 import type { Sessions } from "./sessions.ts";
+
+function recordOf(descriptor: Descriptor | null, { failure }: SessionRecord): Found["record"] {
+  if (descriptor === null) return failure ? "failed" : "none";
+  return descriptor.lifecycle === "failed" ? "failed" : "process";
+}
 
 interface Seen {
   readonly descriptor: Descriptor | null;
@@ -49,14 +56,14 @@ export function bootAll(context: Context, parts: BootParts): void {
     const fresh = freshValues(context, sessionId);
     const seen = { descriptor, intent: bare ?? descriptor?.stop ?? null, fresh, now: context.clock.monotonic() };
     const found: Found = {
-      record: descriptor === null ? "none" : descriptor.lifecycle === "failed" ? "failed" : "process",
+      record: recordOf(descriptor, record),
       wanted: record.wanted,
       intent: seen.intent?.goal ?? null,
       verdict: descriptor ? simple(verdictOf(context.observer, descriptor.process).kind) : "gone",
     };
     if (parts.livingOnly && (found.record === "none" || found.verdict === "gone")) continue;
     const decision = decideBoot(found);
-    const first = firstState(decision, seen, impliedGoal(found));
+    const first = firstState(decision, { ...seen, failure: record.failure ?? null }, impliedGoal(found));
     context.log.info({ sessionId, found, decision }, "boot");
     if (first) context.registry.enroll(sessionId, first.state, first.effects);
   }
@@ -91,7 +98,7 @@ const shapeOf = ({ lifecycle, process, launches, stop, reason, code }: Descripto
 
 type First = { readonly state: State; readonly effects: readonly Effect[] } | null;
 
-function firstState(decision: BootDecision, seen: Seen, goal: Goal): First {
+function firstState(decision: BootDecision, seen: Seen & Pick<SessionRecord, "failure">, goal: Goal): First {
   const { descriptor, fresh, now } = seen;
   const process = descriptor?.process ?? null;
   const launches = descriptor?.launches ?? [];
@@ -103,7 +110,7 @@ function firstState(decision: BootDecision, seen: Seen, goal: Goal): First {
     case "stay_passivated":
       return { state: { name: "passivated", due: null }, effects: [] };
     case "stay_failed": {
-      const { reason = "its reason was not recorded", code = "session_failed" } = descriptor ?? {};
+      const { reason = "its reason was not recorded", code = "session_failed" } = seen.failure ?? descriptor ?? {};
       return { state: { name: "failed", process, launches, reason, code, due: null }, effects: [] };
     }
     case "launch": {

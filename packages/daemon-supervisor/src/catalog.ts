@@ -42,6 +42,8 @@ export class Catalog {
   readonly #fs: FileSystem;
   readonly #records = new Map<string, SessionRecord>();
   readonly #unreadable = new Map<string, string>();
+  /** The last write of each session: writes of one record never overlap. */
+  readonly #writes = new Map<string, Promise<void>>();
 
   constructor(home: string, fs: FileSystem = nodeFileSystem) {
     this.#home = home;
@@ -65,11 +67,40 @@ export class Catalog {
     return this.#unreadable;
   }
 
-  /** Durable when it resolves; in memory only then. */
-  async write(record: SessionRecord): Promise<void> {
+  /** A new session's record. Durable when it resolves; in memory only then. */
+  create(record: SessionRecord): Promise<void> {
+    return this.#inOrder(record.sessionId, () => this.#write(record));
+  }
+
+  /** Changes a record as it is when its turn comes; nothing is written when nothing changes. */
+  update(sessionId: string, change: (record: SessionRecord) => SessionRecord): Promise<void> {
+    return this.#inOrder(sessionId, async () => {
+      const record = this.#records.get(sessionId);
+      const changed = record && change(record);
+      if (changed && JSON.stringify(changed) !== JSON.stringify(record)) await this.#write(changed);
+    });
+  }
+
+  /** What the disk would not take: shown so from now on, and written with the next change. */
+  assume(sessionId: string, wanted: SessionRecord["wanted"]): void {
+    const record = this.#records.get(sessionId);
+    if (record) this.#records.set(sessionId, { ...record, wanted });
+  }
+
+  async #write(record: SessionRecord): Promise<void> {
     const path = sessionRecordPath(this.#home, record.sessionId);
     await replaceFileAsync(this.#fs, path, `${JSON.stringify(record, null, 2)}\n`);
-    this.#records.set(record.sessionId, record);
+    const lastActivityAt = this.#records.get(record.sessionId)?.lastActivityAt ?? record.lastActivityAt;
+    this.#records.set(record.sessionId, { ...record, lastActivityAt });
+  }
+
+  #inOrder(sessionId: string, work: () => Promise<void>): Promise<void> {
+    const result = (this.#writes.get(sessionId) ?? Promise.resolve()).then(work);
+    const settled = result.catch(() => {
+      // Whoever asked for this write hears of it; the next one is tried all the same.
+    });
+    this.#writes.set(sessionId, settled);
+    return result;
   }
 
   /** Seen in lists at once; reaches the disk with the next write. */

@@ -1,6 +1,8 @@
 import { createHash } from "node:crypto";
 import { tmpdir } from "node:os";
-import { ensurePrivateDirectory } from "@holdfast/recovery-journal";
+import { dirname, join } from "node:path";
+import { ensurePrivateDirectory, nodeFileSystem } from "@holdfast/recovery-journal";
+import { longestAside } from "@holdfast/session-worker/transport";
 import type { FileSystem } from "@holdfast/recovery-journal";
 import { socketPathFits } from "@holdfast/shared-process";
 import { ProtocolError } from "@holdfast/client/protocol";
@@ -27,6 +29,12 @@ export function prepareHome(fs: FileSystem, home: string): void {
   }
 }
 
+/** A socket is bound under another name beside its own first; both must fit. */
+const fits = (path: string): boolean => socketPathFits(path) && socketPathFits(join(dirname(path), longestAside));
+
+/** Throws `ProtocolError("path_too_long")` for a home whose sockets would fit nowhere, before anything is started. */
+export const checkSocketPaths = (home: string): void => void placeSocket(nodeFileSystem, home, "x".repeat(13));
+
 /** Where long paths take their sockets: Node truncates beyond 107 bytes without a word (I147). */
 function runtimeFolder(environment: NodeJS.ProcessEnv, uid: number): string {
   const runtime = environment["XDG_RUNTIME_DIR"];
@@ -36,11 +44,11 @@ function runtimeFolder(environment: NodeJS.ProcessEnv, uid: number): string {
 /** The path of a socket named after its generation: in the home if that fits, else in a verified runtime folder. */
 export function placeSocket(fs: FileSystem, home: string, name: string): string {
   const inHome = `${home}/run/${name}.sock`;
-  if (socketPathFits(inHome)) return inHome;
+  if (fits(inHome)) return inHome;
   const folder = runtimeFolder(process.env, process.getuid?.() ?? 0);
   ensurePrivateDirectory(fs, folder);
   const path = `${folder}/${createHash("sha256").update(home).digest("hex").slice(0, 12)}-${name}.sock`;
-  if (socketPathFits(path)) return path;
+  if (fits(path)) return path;
   throw new ProtocolError("path_too_long", `a socket path takes at most 107 bytes, and ${path} has more`, {
     hint: "set XDG_RUNTIME_DIR to a shorter directory, or use --home with a shorter one",
   });

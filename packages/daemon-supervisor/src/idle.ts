@@ -4,6 +4,9 @@ import type { Registry } from "./registry.ts";
 /** A daemon without a session that has a process ends itself after this (CLI.md §6). */
 const IDLE_MS = 30 * 60_000;
 
+/** States without a process that wait for a person. */
+const restingStates = new Set(["passivated", "failed"]);
+
 export class Idle {
   readonly #clock: Clock;
   readonly #onIdle: () => void;
@@ -16,7 +19,9 @@ export class Idle {
 
   /** Looks at what is registered now; called on every change, so that no periodic timer is needed. */
   look(registry: Registry): void {
-    const resting = registry.sessionIds().every((sessionId) => registry.newest(sessionId)?.name === "passivated");
+    const resting = registry
+      .sessionIds()
+      .every((sessionId) => restingStates.has(registry.newest(sessionId)?.name ?? "passivated"));
     if (!resting) {
       this.#timer?.[Symbol.dispose]();
       this.#timer = null;

@@ -14,6 +14,7 @@ import type { Logger } from "pino";
 import { composeSupervisor, helloOf } from "./compose.ts";
 import { highestEpoch, readWorkerFiles } from "./descriptor-files.ts";
 import { lifelinePath, placeSocket, prepareHome } from "./home.ts";
+import { guardHome } from "./guard.ts";
 import { Idle } from "./idle.ts";
 import { createLog } from "./log.ts";
 import { claimHome } from "./ownership/claim.ts";
@@ -80,7 +81,7 @@ export async function runSupervisor(options: SupervisorOptions): Promise<number>
   } catch (error) {
     log.fatal({ err: error }, "the supervisor cannot go on");
     process.stderr.write(`${reasonOf(error)}\n`);
-    claim.ownership.enter("stopped", null);
+    claim.ownership.leave();
     return 3;
   }
 }
@@ -122,16 +123,25 @@ async function serve({ home, workerProgram }: SupervisorOptions, { ownership, se
     status: () => (ownership.isCurrent() ? status : "ownership-lost"),
   };
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => finish(signal));
+  if (!ownership.isCurrent()) return 0;
   supervisor.boot();
-  const server = new PublicServer(services, new Creations(services), helloOf(supervisor));
-  await server.listen(socketPath);
+  const creations = new Creations(services);
+  const server = new PublicServer(services, { creations, hello: helloOf(supervisor), path: socketPath });
+  await server.listen();
   if (!ownership.enter("serving", socketPath)) finish("another epoch owns the home");
   log.info({ epoch: ownership.epoch, socketPath }, "serving");
   idle.look(supervisor.context.registry);
+  const guard = guardHome({ home, socketPath, clock: systemClock }, () => {
+    if (!nodeFileSystem.exists(home)) return finish("its home is gone");
+    ownership.heal();
+    if (!ownership.isCurrent()) return finish("another epoch owns the home");
+    server.heal().catch((error: unknown) => log.error({ reason: reasonOf(error) }, "the socket cannot be bound again"));
+  });
   const why = await finished;
+  guard[Symbol.dispose]();
   log.info({ why }, "ending; workers stay");
   await server.close();
   await supervisor.release();
-  ownership.enter("stopped", null);
+  ownership.leave();
   return 0;
 }

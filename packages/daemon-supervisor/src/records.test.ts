@@ -25,7 +25,7 @@ afterEach(() => rmSync(join(home, ".."), { recursive: true }));
 async function records(fs: FileSystem = nodeFileSystem): Promise<{ records: Records; catalog: Catalog }> {
   nodeFileSystem.mkdir(sessionDirectory(home, sessionId), 0o700);
   const catalog = new Catalog(home, nodeFileSystem);
-  await catalog.write({
+  await catalog.create({
     schemaVersion: 1,
     sessionId,
     name: null,
@@ -90,7 +90,7 @@ it("I168 a full disk leaves the intent as a bare name, and space brings the reco
     },
   };
   const { records: writer, catalog } = await records(refusing);
-  await catalog.write({ ...catalog.get(sessionId)!, wanted: "stopped" });
+  await catalog.update(sessionId, (record) => ({ ...record, wanted: "stopped" }));
   await writer.persist(sessionId, stopping, ready);
   expect(readdirSync(join(home, "workers"))).toEqual([`${sessionId}.s.stop`]);
   full = false;

@@ -44,33 +44,46 @@ export class Records {
   }
 
   async persist(sessionId: string, state: State | null, last: State): Promise<void> {
+    const intent = intentOf(state ?? last);
     try {
       await this.#write(sessionId, state, last);
     } catch (error) {
-      const intent = state?.name === "stopping" || state?.name === "finalizing" ? state.intent : null;
       if (!intent || !this.#writeBareIntent(sessionId, intent)) throw error;
+      // The name says what the records could not: the stop goes on, and a later boot finishes what is left to write (I168).
+      if (state === null) await this.#removeUnwritten(sessionId, last);
     }
   }
 
   async #write(sessionId: string, state: State | null, last: State): Promise<void> {
     const { catalog } = this.#options;
-    const shape = state ? durableShape(state) : { wanted: durableShape(last).wanted, descriptor: "none" as const };
-    const record = catalog.get(sessionId);
-    const lastError =
-      state?.name === "failed" ? state.reason : state?.name === "ready" ? null : (record?.lastError ?? null);
-    if (record && (record.wanted !== shape.wanted || record.lastError !== lastError))
-      await catalog.write({ ...record, wanted: shape.wanted, lastError });
-    if (shape.descriptor === "none") await this.#remove(sessionId);
-    else if (shape.descriptor !== "keep") await this.#replace(sessionId, shape.descriptor);
+    const { wanted, failure, descriptor } = durableShape(state ?? last);
+    await catalog.update(sessionId, (record) => ({
+      ...record,
+      wanted,
+      failure: state === null ? null : failure,
+      lastError: failure?.reason ?? (state?.name === "ready" ? null : record.lastError),
+    }));
+    if (state === null || descriptor === "none") await this.#remove(sessionId);
+    else if (descriptor !== "keep") await this.#replace(sessionId, descriptor);
+  }
+
+  async #removeUnwritten(sessionId: string, last: State): Promise<void> {
+    const { home, fs, catalog } = this.#options;
+    catalog.assume(sessionId, durableShape(last).wanted);
+    removeFile(fs, descriptorPath(home, sessionId));
+    await syncDirectoryAsync(fs, workersFolder(home));
+    this.#written.delete(sessionId);
   }
 
   async #replace(sessionId: string, shape: DescriptorShape): Promise<void> {
     const text = JSON.stringify(shape);
-    if (this.#written.get(sessionId) === text) return;
-    const { home, fs, epoch, clock } = this.#options;
-    const at = new Date(clock.now()).toISOString();
-    await replaceFileAsync(fs, descriptorPath(home, sessionId), encodeDescriptor(sessionId, shape, { epoch, at }));
-    this.#written.set(sessionId, text);
+    if (this.#written.get(sessionId) !== text) {
+      const { home, fs, epoch, clock } = this.#options;
+      const at = new Date(clock.now()).toISOString();
+      await replaceFileAsync(fs, descriptorPath(home, sessionId), encodeDescriptor(sessionId, shape, { epoch, at }));
+      this.#written.set(sessionId, text);
+    }
+    // A rescinded stop must not be found again by its bare name.
     this.#dropBareIntent(sessionId);
   }
 
@@ -106,6 +119,9 @@ export class Records {
     this.#intents.delete(sessionId);
   }
 }
+
+const intentOf = (state: State): StopIntent | null =>
+  state.name === "stopping" || state.name === "finalizing" ? state.intent : null;
 
 /** A note beside a record that could not be understood or proven; the record itself stays as it is. */
 export function noteQuarantine(

@@ -21,7 +21,10 @@ const gate = (): Gate => {
   return { open, opened };
 };
 
-function world(persist: (sessionId: string) => Promise<void> = async () => undefined) {
+function world(
+  persist: (sessionId: string) => Promise<void> = async () => undefined,
+  look: () => void = () => undefined,
+) {
   const trace: string[] = [];
   const clock = new FakeClock();
   const registry: Registry = new Registry({
@@ -32,7 +35,10 @@ function world(persist: (sessionId: string) => Promise<void> = async () => undef
     },
     run: (sessionId, effect) => trace.push(`${sessionId} ${effect.type}`),
     fresh: () => freshOf("f"),
-    onPublished: (sessionId, state) => trace.push(`${sessionId} visible ${state?.name ?? "removed"}`),
+    onPublished: (sessionId, state) => {
+      look();
+      trace.push(`${sessionId} visible ${state?.name ?? "removed"}`);
+    },
     onProblem: (sessionId, message) => trace.push(`${sessionId} problem ${message}`),
     onDecision: () => undefined,
   });
@@ -80,6 +86,20 @@ it("I141 tries a refused write again and shows nothing until it is durable", asy
   expect(trace.at(-1)).toBe("a visible ready");
 });
 
+it("goes on after a bug in what looks on or acts", async () => {
+  const { registry, trace } = world(
+    async () => undefined,
+    () => {
+      throw new Error("bug");
+    },
+  );
+  registry.enroll("a", ready("g"), []);
+  registry.dispatch("a", { type: "stop", intent: intentOf("stop") });
+  expect(await registry.drained()).toBe(true);
+  expect(registry.published("a")?.name).toBe("stopping");
+  expect(trace.filter((line) => line === "a problem bug: bug")).toHaveLength(2);
+});
+
 it("runs the timer of the newest state only", async () => {
   const { registry, clock } = world();
   registry.enroll("a", ready("g"), []);
@@ -96,7 +116,7 @@ it("ends a registration: its waiters learn it, later events find nothing", async
   const { registry } = world();
   registry.enroll("a", { name: "finalizing", process: null, launches: [], intent: intentOf("stop"), due: null }, []);
   const ended = registry.until("a", (state) => state === null, 1_000);
-  registry.dispatch("a", { type: "finalized", stopId: "s" });
+  registry.dispatch("a", { type: "finalized", stopId: "s", fresh: freshOf("f") });
   expect(await ended).toBeNull();
   expect(registry.dispatch("a", { type: "resume", fresh: freshOf("f") })).toEqual({ kind: "absent" });
   expect(registry.sessionIds()).toEqual([]);

@@ -18,7 +18,6 @@ export interface RegistryPorts {
 
 interface Registration {
   state: State;
-  revision: number;
   /** What others see: the last state whose records are durable. */
   published: State;
   ended: boolean;
@@ -30,6 +29,8 @@ type Listener = () => void;
 
 /** Wait before a refused write is tried again: long enough not to spin, short enough to return by itself when space does. */
 const PERSIST_RETRY_MS = 500;
+/** What a disk may take before those who wait for it are told. */
+const DRAIN_MS = 5_000;
 
 /**
  * All registrations of a home, each a state machine with one way in and an ordered outbox:
@@ -48,9 +49,9 @@ export class Registry {
     this.#ports = ports;
   }
 
-  /** Adds a registration in its first state; its records are written, then it is visible and its effects run. */
+  /** Adds a registration in its first state, visible at once; its effects run when its records are written. */
   enroll(sessionId: string, state: State, effects: readonly Effect[]): void {
-    const registration = { state, revision: 0, published: state, ended: false, outbox: Promise.resolve(), timer: null };
+    const registration = { state, published: state, ended: false, outbox: Promise.resolve(), timer: null };
     this.#registrations.set(sessionId, registration);
     this.#commit(sessionId, registration, { state, effects });
   }
@@ -65,7 +66,7 @@ export class Registry {
     } catch (error) {
       // A bug of ours in one session must not take the others with it.
       this.#ports.onProblem(sessionId, `bug: ${reasonOf(error)}`);
-      return { kind: "ignore", why: "internal" };
+      return { kind: "deny", code: "internal", why: reasonOf(error) };
     }
     this.#ports.onDecision(sessionId, event, decision);
     if (decision.kind === "move") {
@@ -124,11 +125,21 @@ export class Registry {
     for (const { timer } of this.#registrations.values()) timer?.[Symbol.dispose]();
   }
 
-  /** Resolves when everything decided so far for one session, or for all, is durable and published. */
-  async drained(sessionId?: string): Promise<void> {
+  /** Resolves when everything decided so far for one session, or for all, is durable and published; false when that takes too long. */
+  async drained(options: { readonly sessionId?: string; readonly timeoutMs?: Millis } = {}): Promise<boolean> {
+    const { sessionId, timeoutMs = DRAIN_MS } = options;
     const one = sessionId === undefined ? undefined : this.#registrations.get(sessionId);
     const all = sessionId === undefined ? [...this.#registrations.values()] : one ? [one] : [];
-    await Promise.all(all.map(({ outbox }) => outbox));
+    let timer: Disposable | undefined;
+    const late = new Promise<boolean>((resolve) => {
+      timer = this.#ports.clock.setTimer(timeoutMs, () => resolve(false));
+    });
+    const done = Promise.all(all.map(({ outbox }) => outbox)).then(() => true);
+    try {
+      return await Promise.race([done, late]);
+    } finally {
+      timer?.[Symbol.dispose]();
+    }
   }
 
   #commit(
@@ -136,17 +147,30 @@ export class Registry {
     registration: Registration,
     next: { readonly state: State | null; readonly effects: readonly Effect[] },
   ): void {
-    registration.revision += 1;
     this.#setTimer(sessionId, registration, next.state);
     const last = registration.state;
     registration.outbox = registration.outbox.then(async () => {
       await this.#persist(sessionId, next.state, last);
       if (next.state) registration.published = next.state;
-      else this.#registrations.delete(sessionId);
-      this.#ports.onPublished(sessionId, next.state);
-      for (const listener of this.#listeners.get(sessionId) ?? []) listener();
-      if (!this.#closed) for (const effect of next.effects) this.#ports.run(sessionId, effect);
+      else if (this.#registrations.get(sessionId) === registration) this.#registrations.delete(sessionId);
+      this.#publish(sessionId, next);
     });
+  }
+
+  /** A bug in what looks on or acts must not stop this session's later moves. */
+  #publish(sessionId: string, next: { readonly state: State | null; readonly effects: readonly Effect[] }): void {
+    const steps = [
+      () => this.#ports.onPublished(sessionId, next.state),
+      ...(this.#listeners.get(sessionId) ?? []),
+      ...(this.#closed ? [] : next.effects).map((effect) => () => this.#ports.run(sessionId, effect)),
+    ];
+    for (const step of steps) {
+      try {
+        step();
+      } catch (error) {
+        this.#ports.onProblem(sessionId, `bug: ${reasonOf(error)}`);
+      }
+    }
   }
 
   async #persist(sessionId: string, state: State | null, last: State): Promise<void> {
@@ -156,6 +180,8 @@ export class Registry {
         return;
       } catch (error) {
         this.#ports.onProblem(sessionId, `cannot write its records: ${reasonOf(error)}`);
+        // Whoever ends now leaves the older records, which are whole, to its successor.
+        if (this.#closed) return;
         await new Promise<void>((resolve) => void this.#ports.clock.setTimer(PERSIST_RETRY_MS, resolve));
       }
     }

@@ -26,7 +26,9 @@ export class Sessions {
       name,
       archived: wanted === "archived",
     }));
-    const damaged = [...catalog.unreadable().keys()].map((sessionId) => ({ sessionId, name: null, archived: false }));
+    const damaged = [...this.quarantined.keys()]
+      .filter((sessionId) => !catalog.get(sessionId))
+      .map((sessionId) => ({ sessionId, name: null, archived: false }));
     return select(selector, [...known, ...damaged]);
   }
 
@@ -62,6 +64,7 @@ export class Sessions {
   rows(): SessionRow[] {
     const { catalog } = this.#context;
     const known = [...catalog.all()].map(({ sessionId }) => this.row(sessionId));
-    return [...known, ...[...catalog.unreadable()].map(([sessionId, reason]) => damagedRow(sessionId, reason))];
+    const others = [...this.quarantined].filter(([sessionId]) => !catalog.get(sessionId));
+    return [...known, ...others.map(([sessionId, reason]) => damagedRow(sessionId, reason))];
   }
 }

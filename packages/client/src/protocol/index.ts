@@ -34,7 +34,7 @@ export type {
 } from "./methods.ts";
 export { OWNER_FILE, identitySchema, ownerRecordSchema } from "./owner-record.ts";
 export type { OwnerRecord } from "./owner-record.ts";
-export { LineDecoder, encodeFrame, parseFrame } from "./frames.ts";
+export { LineDecoder, encodeFrame, isObject, parseFrame } from "./frames.ts";
 export type { Frame, Notification, Request, Response, WireError } from "./frames.ts";
 export { ConnectionLost, Peer } from "./peer.ts";
 export type { PeerHandlers } from "./peer.ts";

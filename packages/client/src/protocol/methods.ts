@@ -99,7 +99,7 @@ export interface MethodResults {
   "session/follow_up": SubmitResult;
   "session/cancel": SessionRow;
   /** The events follow as notifications `session/event`; `session/attach_ended` closes the stream. */
-  "session/attach": { sessionId: string };
+  "session/attach": { sessionId: string; cursor: string };
   "session/stop": SessionRow & { killAt?: string };
   "daemon/status": DaemonStatus;
   "daemon/stop": { stopped: true; pid: number };

@@ -183,7 +183,10 @@ export class Peer {
       if (!(error instanceof ProtocolError)) this.#handlers.onBug?.(error);
       reply = { id, error: toWire(error) };
     }
-    if (!this.#closed) this.#stream.write(encodeFrame(reply));
+    if (this.#closed || this.#stream.write(encodeFrame(reply))) return;
+    // Whoever asks without reading the answers is not read on until it does (I116).
+    this.#stream.pause();
+    this.#stream.once("drain", () => this.#stream.resume());
   }
 
   #refuse(why: string): void {

@@ -12,6 +12,7 @@ import {
 } from "@holdfast/session-worker/transport";
 import type { Authenticate, WorkerHello, WorkerReport } from "@holdfast/session-worker/transport";
 import type { StopIntent, WorkerProcess } from "../lifecycle/state.ts";
+import { awaitsProcess } from "../lifecycle/reduce.ts";
 import type { Context } from "./context.ts";
 import { freshValues } from "./context.ts";
 import type { Watcher } from "./watch.ts";
@@ -26,9 +27,6 @@ const FIRST_RETRY_MS = 5;
 const LAST_RETRY_MS = 500;
 /** One attempt; a worker that is merely slow is asked again, for as long as it takes. */
 const AUTHENTICATE_MS = 2_000;
-
-/** States in which a connection to this generation is wanted. */
-const wanting = new Set(["starting", "reconnecting", "stopping"]);
 
 /** The authenticated control channels to workers: one per session at most. */
 export class Channels {
@@ -155,7 +153,7 @@ export class Channels {
     if (!opened) return false;
     if (opened.peer.closed || !this.#isWanted(sessionId, process)) {
       opened.peer.destroy();
-      return !opened.peer.closed;
+      return false;
     }
     const channel = { generation, peer: opened.peer, report: opened.hello.report };
     this.#channels.set(sessionId, channel);
@@ -191,8 +189,7 @@ export class Channels {
   }
 
   #isWanted(sessionId: string, { generation }: WorkerProcess): boolean {
-    const state = this.#context.registry.newest(sessionId);
-    return state !== null && wanting.has(state.name) && "process" in state && state.process?.generation === generation;
+    return awaitsProcess(this.#context.registry.newest(sessionId), generation);
   }
 
   #pause(delayMs: number): Promise<void> {

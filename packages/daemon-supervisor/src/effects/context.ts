@@ -1,10 +1,9 @@
 import type { Logger } from "pino";
 import type { FileSystem } from "@holdfast/recovery-journal";
-import type { Clock, Ids, ProcessIdentity, ProcessObserver, Verdict } from "@holdfast/shared-process";
-import { probeLifeline } from "@holdfast/shared-process";
+import type { Clock, Ids, ProcessIdentity, ProcessObserver } from "@holdfast/shared-process";
 import type { Catalog } from "../catalog.ts";
 import type { Counters } from "../counters.ts";
-import type { Fresh, WorkerProcess } from "../lifecycle/state.ts";
+import type { Fresh } from "../lifecycle/state.ts";
 import type { Registry } from "../registry.ts";
 
 /** What every edge of the supervisor works with; made once by `compose.ts`. */
@@ -25,16 +24,6 @@ export interface Context {
   readonly registry: Registry;
   /** A worker has seen a newer epoch: this supervisor is no longer the owner. */
   readonly onOwnershipLost: (epoch: number) => void;
-}
-
-/** Fresh, never cached. Where /proc cannot tell, the lifeline can: nobody holds it, so the worker is gone (I164). */
-export function verdictOf(
-  observer: ProcessObserver,
-  process: Pick<WorkerProcess, "identity" | "lifelinePath">,
-): Verdict {
-  const verdict = observer.verdict(process.identity);
-  if (verdict.kind !== "unknown" || process.lifelinePath === null) return verdict;
-  return probeLifeline(process.lifelinePath) === "released" ? { kind: "gone", why: "lifeline-released" } : verdict;
 }
 
 export function missingEnvironment(context: Pick<Context, "catalog" | "secrets">, sessionId: string): string[] {

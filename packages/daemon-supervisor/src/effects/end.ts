@@ -1,4 +1,4 @@
-import { defaultKeep, endMarked, reasonOf } from "@holdfast/shared-process";
+import { CodedError, defaultKeep, endMarked, reasonOf } from "@holdfast/shared-process";
 import { removeFile, removeJournal } from "@holdfast/recovery-journal";
 import { sessionDirectory } from "@holdfast/session-worker/transport";
 import type { SessionStore } from "@holdfast/session-worker/transport";
@@ -9,11 +9,15 @@ import type { Stores } from "./stores.ts";
 
 /** What a dead worker's agents get between SIGTERM and SIGKILL (DESIGN §3.5). */
 const SWEEP_GRACE_MS = 1_000;
+/** A leftover that cannot be proven gone by then is retained, not waited for (DESIGN §3.3). */
+const RETAIN_AFTER_MS = 10_000;
 
 /** Ends what a worker left behind once it is proven gone: its tree, its open work, its run-time files. */
 export class Ender {
   readonly #context: Context;
   readonly #stores: Stores;
+  /** When the processes of a generation could first not be listed. */
+  readonly #since = new Map<string, number>();
 
   constructor(context: Context, stores: Stores) {
     this.#context = context;
@@ -44,7 +48,10 @@ export class Ender {
         const fresh = freshValues(this.#context, sessionId);
         registry.dispatch(sessionId, { type: "settled", generation, fresh });
       } catch (error) {
-        await this.#stores.close(sessionId).catch(() => undefined);
+        await this.#stores.close(sessionId).catch((problem: unknown) => {
+          // The first error is the one that is told; what was not released is claimed again by the next try.
+          this.#context.log.warn({ sessionId, reason: reasonOf(problem) }, "its files could not be released");
+        });
         registry.dispatch(sessionId, { type: "settle_failed", generation, terminal: false, reason: reasonOf(error) });
       }
     });
@@ -59,7 +66,7 @@ export class Ender {
         if (process) await this.#sweep(sessionId, process, intent.force);
         await this.#settleFor(sessionId, intent);
         if (process) this.#removeRunFiles(process);
-        registry.dispatch(sessionId, { type: "finalized", stopId });
+        registry.dispatch(sessionId, { type: "finalized", stopId, fresh: freshValues(this.#context, sessionId) });
       } catch (error) {
         const reason = reasonOf(error);
         this.#context.log.warn({ sessionId, stopId, reason }, "clean-up failed; it is tried again");
@@ -75,7 +82,7 @@ export class Ender {
       this.#context.log.warn({ sessionId, reason: opened.reason }, "open work could not be settled");
       return;
     }
-    if (opened.kind === "owned") throw new Error("its journal has another writer");
+    if (opened.kind === "owned") throw new CodedError("session_in_use", "its journal has another writer");
     const { store } = opened;
     try {
       await store.settleInterrupted();
@@ -103,8 +110,19 @@ export class Ender {
       observer,
       clock,
     });
+    if (report.scan === "incomplete" && !this.#isLong(process.generation))
+      throw new CodedError("scan_incomplete", "processes could not be listed");
+    this.#since.delete(process.generation);
     if (report.remaining.length > 0 || report.kept.length > 0)
       log.warn({ sessionId, kept: report.kept, remaining: report.remaining }, "processes of this session are left");
+  }
+
+  /** A failed scan is not an empty one (I117), but only the worker's own death gates the end: after ten seconds it goes on. */
+  #isLong(generation: string): boolean {
+    const now = this.#context.clock.monotonic();
+    const since = this.#since.get(generation) ?? now;
+    this.#since.set(generation, since);
+    return now - since >= RETAIN_AFTER_MS;
   }
 
   #removeRunFiles({ socketPath, lifelinePath }: WorkerProcess): void {

@@ -9,6 +9,9 @@ import type { Context } from "./context.ts";
 import { freshValues } from "./context.ts";
 import type { Stores } from "./stores.ts";
 
+/** In the environment of each worker, so that a signal can be tied to its launch. Agents do not inherit it. */
+export const GENERATION_NAME = "HOLDFAST_GENERATION";
+
 /** Causes that the next try may well not meet. */
 const passing = new Set<LaunchFailure["code"]>(["too_many_open_files", "spawn_failed", "identity_unreadable"]);
 
@@ -112,7 +115,7 @@ export class Launcher {
       return await spawnGated({
         command: process.execPath,
         args: [workerProgram],
-        env: ownEnvironment(process.env, { HOLDFAST_HOME: home }),
+        env: ownEnvironment(process.env, { HOLDFAST_HOME: home, [GENERATION_NAME]: draft.generation }),
         cwd: "/",
         standardError: errors,
         ...(lifeline ? { lifelineFd: lifeline.fd } : {}),

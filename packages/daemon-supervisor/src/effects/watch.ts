@@ -1,10 +1,12 @@
 import type { WorkerProcess } from "../lifecycle/state.ts";
+import type { SignalOutcome } from "@holdfast/shared-process";
+import { awaitsProcess } from "../lifecycle/reduce.ts";
 import type { Context } from "./context.ts";
-import { verdictOf } from "./context.ts";
+import { verdictOf } from "../verdict.ts";
+import { GENERATION_NAME } from "./launch.ts";
 
 /** While something waits for a process that is not our child to end. Nothing runs while sessions are merely ready. */
 const POLL_MS = 50;
-const watched = new Set(["starting", "reconnecting", "stopping"]);
 
 /** Reports the end of workers: children by their exit, adopted ones by a fresh verdict. */
 export class Watcher {
@@ -32,9 +34,8 @@ export class Watcher {
     if (this.#polling.has(generation)) return;
     this.#polling.add(generation);
     const poll = (): void => {
-      const state = this.#context.registry.newest(sessionId);
-      const current = state !== null && watched.has(state.name) && "process" in state && state.process;
-      if (!current || current.generation !== generation || this.look(sessionId, process)) {
+      const awaited = awaitsProcess(this.#context.registry.newest(sessionId), generation);
+      if (!awaited || this.look(sessionId, process)) {
         this.#polling.delete(generation);
         return;
       }
@@ -45,7 +46,13 @@ export class Watcher {
 
   signal(sessionId: string, process: WorkerProcess, order: { signal: "SIGTERM" | "SIGKILL"; stopId: string }): void {
     const { observer, counters, registry, log } = this.#context;
-    const outcome = observer.signal(process.identity, order.signal);
+    const verdict = verdictOf(observer, process);
+    const environment = { name: GENERATION_NAME, value: process.generation };
+    // The signal re-observes in its own turn, and the generation must stand in the process's environment.
+    const outcome: SignalOutcome =
+      verdict.kind === "current"
+        ? observer.signal(process.identity, order.signal, { environment })
+        : { kind: "not-sent", verdict };
     const sent = outcome.kind === "sent";
     if (sent) counters.signalsSent += 1;
     else counters.signalsRefused += 1;

@@ -27,6 +27,11 @@ it("I129 brings back nothing that was stopped or archived", () => {
   }
 });
 
+it("I130 I168 finishes a stop that left only its bare name", () => {
+  const bare = inputs.filter(({ record, intent }) => record === "none" && intent !== null);
+  expect(new Set(bare.map(decideBoot))).toEqual(new Set(["finalize"]));
+});
+
 it("I27 I130 resumes every intent, whatever became of the process", () => {
   for (const found of inputs) {
     if (found.record !== "process" || found.intent === null) continue;

@@ -39,18 +39,25 @@ export const bootTable: readonly BootRow[] = [
   { name: "failed, left to a person", fires: (f) => f.record === "failed" && !ending(f), decision: "stay_failed" },
   { name: "failed, but to be ended", fires: (f) => f.record === "failed" && ending(f), decision: "finalize" },
   {
+    // Written as a bare name on a full disk, before there was a descriptor or after it went (I130).
+    name: "its stop is to be finished",
+    fires: ({ record, intent }) => record === "none" && intent !== null,
+    decision: "finalize",
+  },
+  {
     name: "rests stopped",
-    fires: ({ record, wanted }) => record === "none" && (wanted === "stopped" || wanted === "archived"),
+    fires: ({ record, wanted, intent }) =>
+      record === "none" && intent === null && (wanted === "stopped" || wanted === "archived"),
     decision: "leave",
   },
   {
     name: "rests passive",
-    fires: ({ record, wanted }) => record === "none" && wanted === "passive",
+    fires: ({ record, wanted, intent }) => record === "none" && intent === null && wanted === "passive",
     decision: "stay_passivated",
   },
   {
     name: "was to be launched",
-    fires: ({ record, wanted }) => record === "none" && wanted === "running",
+    fires: ({ record, wanted, intent }) => record === "none" && intent === null && wanted === "running",
     decision: "launch",
   },
   {

@@ -1,11 +1,13 @@
 import type { Wanted } from "@holdfast/session-worker/transport";
 import type { DescriptorShape } from "../descriptor.ts";
-import type { Goal, State } from "./state.ts";
+import type { Goal, State, StateNamed } from "./state.ts";
 
 /** What must be on disk before a state is visible (DESIGN §3.1). `keep`: the descriptor stays what it was. */
 export interface DurableShape {
   readonly wanted: Wanted;
   readonly descriptor: DescriptorShape | "keep" | "none";
+  /** Kept in the session's own record, since a launch may fail before it has a descriptor. */
+  readonly failure: Pick<StateNamed<"failed">, "code" | "reason"> | null;
 }
 
 const wantedAfter: Record<Goal, Wanted> = {
@@ -16,7 +18,12 @@ const wantedAfter: Record<Goal, Wanted> = {
 };
 
 /** The table *state → durable records*; the writer derives every file from it, so that no other shape can be written (I82). */
-export function durableShape(state: State): DurableShape {
+export const durableShape = (state: State): DurableShape => ({
+  ...placed(state),
+  failure: state.name === "failed" ? { code: state.code, reason: state.reason } : null,
+});
+
+function placed(state: State): Omit<DurableShape, "failure"> {
   switch (state.name) {
     case "launching":
       return { wanted: "running", descriptor: "keep" };

@@ -23,6 +23,11 @@ export function generationOf(state: State): string | null {
   }
 }
 
+/** Whether the state waits for a word from, or the end of, this generation's process. */
+export const awaitsProcess = (state: State | null, generation: string): boolean =>
+  (state?.name === "starting" || state?.name === "reconnecting" || state?.name === "stopping") &&
+  state.process?.generation === generation;
+
 const stopIdOf = (state: State): string | null =>
   state.name === "stopping" || state.name === "finalizing" ? state.intent.stopId : null;
 

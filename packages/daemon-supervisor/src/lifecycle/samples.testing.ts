@@ -139,7 +139,8 @@ export const sampleEvents: { readonly [T in EventType]: (state: State) => readon
   acknowledged: () => [{ type: "acknowledged", stopId: "s", graceMs: 1_000 }],
   busy: () => [{ type: "busy", stopId: "s", why: "working" }],
   signalled: () => [{ type: "signalled", stopId: "s", signal: "SIGKILL", sent: false }],
-  finalized: () => [{ type: "finalized", stopId: "s" }],
+  finalized: () =>
+    [[], ["KEY"]].map((missing) => ({ type: "finalized" as const, stopId: "s", fresh: freshOf("f", missing) })),
   finalize_failed: () => [{ type: "finalize_failed", stopId: "s", reason: "disk" }],
   closing: () => [{ type: "closing", generation: "g", reason: "SIGTERM", intent: intentOf("passivate", "c") }],
 };

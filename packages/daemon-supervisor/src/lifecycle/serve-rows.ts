@@ -93,7 +93,7 @@ export const failed: Row<"failed"> = {
   resume: (state, { fresh }, now) => {
     if (fresh.missingEnvironment.length > 0)
       return deny("needs_fresh_environment", environmentReason(fresh.missingEnvironment));
-    return state.process ? endLast(state, replaceIntent(fresh), now) : launch(fresh, []);
+    return state.process ? endLast({ ...state, launches: [] }, replaceIntent(fresh), now) : launch(fresh, []);
   },
   acknowledged: notStopping,
   busy: notStopping,

@@ -151,7 +151,7 @@ export type Event =
       readonly signal: "SIGTERM" | "SIGKILL";
       readonly sent: boolean;
     }
-  | { readonly type: "finalized"; readonly stopId: string }
+  | { readonly type: "finalized"; readonly stopId: string; readonly fresh: Fresh }
   | { readonly type: "finalize_failed"; readonly stopId: string; readonly reason: string }
   | { readonly type: "closing"; readonly generation: string; readonly reason: string; readonly intent: StopIntent };
 

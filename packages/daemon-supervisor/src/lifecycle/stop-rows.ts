@@ -1,4 +1,4 @@
-import { mergeIntents, replaceIntent, environmentReason } from "./parts.ts";
+import { mergeIntents, replaceIntent, environmentReason, waitOrFail } from "./parts.ts";
 import { deny, ignore, late, move, noSettle, noSpawn } from "./rule.ts";
 import type { Row } from "./rule.ts";
 import type { Decision, Millis, StateNamed, StopIntent } from "./state.ts";
@@ -58,6 +58,9 @@ export const stopping: Row<"stopping"> = {
   due: (state, { timer }, now) => {
     const { process, intent } = state;
     if (!process) return ignore("there is no process yet");
+    // Passivation is conditional: a worker that does not answer is left as it is.
+    if (timer === "silence" && intent.goal === "passivate" && !intent.force)
+      return move({ name: "ready", process, launches: state.launches, due: null });
     return timer === "silence"
       ? move(
           { ...state, phase: "terminated", due: { timer: "kill", at: now + SILENT_KILL_MS - SILENCE_MS } },
@@ -76,7 +79,7 @@ export const stopping: Row<"stopping"> = {
     if (state.intent.goal === "replace") return ignore("joins the replacement that is under way");
     if (fresh.missingEnvironment.length > 0)
       return deny("needs_fresh_environment", environmentReason(fresh.missingEnvironment));
-    return changeGoal(state, replaceIntent(fresh), now);
+    return changeGoal({ ...state, launches: [] }, replaceIntent(fresh), now);
   },
   acknowledged: (state, { graceMs }, now) =>
     state.phase === "asked"
@@ -111,17 +114,16 @@ export const finalizing: Row<"finalizing"> = {
     if (state.intent.goal === "replace") return ignore("joins the replacement that is under way");
     if (fresh.missingEnvironment.length > 0)
       return deny("needs_fresh_environment", environmentReason(fresh.missingEnvironment));
-    return finalize(state, replaceIntent(fresh));
+    return finalize({ ...state, launches: [] }, replaceIntent(fresh));
   },
   acknowledged: late,
   busy: late,
   signalled: late,
-  finalized: (state, _event, now) => {
-    const { goal } = state.intent;
+  finalized: ({ intent: { goal }, launches }, { fresh }, now) => {
     if (goal === "passivate") return move({ name: "passivated", due: null });
     if (goal !== "replace") return { kind: "remove" };
-    const due = { timer: "relaunch", at: now } as const;
-    return move({ name: "recovering", process: null, launches: [], phase: "waiting", terminal: null, due });
+    // A replacement is a relaunch like any other and counts as one (I154); a person's resume has emptied the count.
+    return waitOrFail({ process: null, launches, terminal: null }, fresh, now);
   },
   finalize_failed: (state, _event, now) => move({ ...state, due: { timer: "finalize", at: now + CLEAN_UP_RETRY_MS } }),
   closing: late,

@@ -51,7 +51,7 @@ describe("every cell", () => {
 
   it.each([
     ["another generation", { type: "process_gone", generation: "old", how: "gone" }],
-    ["another stop", { type: "finalized", stopId: "old" }],
+    ["another stop", { type: "finalized", stopId: "old", fresh: freshOf("f") }],
     ["another timer", { type: "due", timer: "kill", at: 9, fresh: freshOf("f") }],
   ] as const)("I62 drops what answers for %s, in every state", (why, event) => {
     for (const name of stateNames)
@@ -123,10 +123,12 @@ describe("a stop", () => {
   it("I5 I6 is rescinded by a resume under a new stopId, and the process still ends", () => {
     const replaced = moved(reduce(asked.state, { type: "resume", fresh: freshOf("f") }, 100));
     expect(replaced.state).toMatchObject({ name: "stopping", intent: { goal: "replace", stopId: "stop-f" } });
-    expect(reduce(replaced.state, { type: "finalized", stopId: "s" }, 200).kind).toBe("stale");
+    expect(reduce(replaced.state, { type: "finalized", stopId: "s", fresh: freshOf("f") }, 200).kind).toBe("stale");
     const finalizing = moved(reduce(replaced.state, { type: "process_gone", generation: "g", how: "gone" }, 300));
-    const recovering = moved(reduce(finalizing.state, { type: "finalized", stopId: "stop-f" }, 400));
-    expect(recovering.state).toMatchObject({ name: "recovering", process: null, due: { timer: "relaunch", at: 400 } });
+    const recovering = moved(
+      reduce(finalizing.state, { type: "finalized", stopId: "stop-f", fresh: freshOf("f") }, 400),
+    );
+    expect(recovering.state).toMatchObject({ name: "recovering", process: null, due: { timer: "relaunch", at: 650 } });
   });
 
   it("I28 archives once: archive is sticky and a weaker stop joins", () => {
@@ -152,7 +154,41 @@ describe("a stop", () => {
   });
 });
 
+describe("a passivation", () => {
+  const asked = moved(reduce(sampleStates.ready[0]!, { type: "stop", intent: intentOf("passivate") }, 0));
+  const silence = { type: "due", timer: "silence", at: 1_000, fresh: freshOf("f") } as const;
+
+  it("of a worker that does not answer leaves it as it is, and signals nothing", () => {
+    const { state, effects } = moved(reduce(asked.state, silence, 1_000));
+    expect([state.name, effects]).toEqual(["ready", []]);
+  });
+
+  it("by force ends it like any stop", () => {
+    const forced = moved(reduce(sampleStates.ready[0]!, { type: "stop", intent: intentOf("passivate", "s", true) }, 0));
+    expect(signalsOf(forced.effects)).toEqual(["SIGTERM"]);
+  });
+});
+
 describe("recovery", () => {
+  it("I154 counts replacements that nobody asked for: a worker that never serves is given up", () => {
+    let state: State = { name: "launching", generation: "g", launches: [], due: null };
+    let now = 0;
+    let rounds = 0;
+    while (state.name !== "failed" && rounds < 20) {
+      rounds += 1;
+      state = moved(reduce(state, { type: "spawned", generation: "g", process: processOf("g") }, now)).state;
+      now += 30_000;
+      state = moved(reduce(state, { type: "due", timer: "start_deadline", at: now, fresh: freshOf("g") }, now)).state;
+      state = moved(reduce(state, { type: "process_gone", generation: "g", how: "gone" }, now)).state;
+      const finalized = { type: "finalized", stopId: "stop-g", fresh: freshOf("g") } as const;
+      state = moved(reduce(state, finalized, now)).state;
+      if (state.name !== "recovering" || !state.due) continue;
+      now = state.due.at;
+      state = moved(reduce(state, { type: "due", timer: "relaunch", at: now, fresh: freshOf("g") }, now)).state;
+    }
+    expect([state.name, rounds]).toEqual(["failed", 6]);
+  });
+
   it("I154 backs off and gives up after five relaunches in five minutes", () => {
     let state: State = { name: "ready", process: processOf("g"), launches: [], due: null };
     const delays: number[] = [];
@@ -203,7 +239,7 @@ function plausible(state: State, alive: ReadonlySet<string>, pick: number): Even
       : null,
     isAlive && state.name === "starting" ? { type: "serving", generation } : null,
     isAlive && state.name !== "launching" ? { type: "channel_closed", generation } : null,
-    state.name === "finalizing" ? { type: "finalized", stopId } : null,
+    state.name === "finalizing" ? { type: "finalized", stopId, fresh: freshOf(`z${pick}`) } : null,
     state.name === "finalizing" ? { type: "finalize_failed", stopId, reason: "disk" } : null,
     state.name === "stopping" && isAlive ? { type: "acknowledged", stopId, graceMs: 1_000 } : null,
     state.name === "recovering" && state.phase === "settling"

@@ -1,6 +1,7 @@
 import { nodeFileSystem } from "@holdfast/recovery-journal";
 import { createObserver, startIdOf, systemClock } from "@holdfast/shared-process";
-import type { ProcessIdentity } from "@holdfast/shared-process";
+import type { OwnerRecord } from "@holdfast/client/protocol";
+import { verdictOf } from "../verdict.ts";
 import { composeSupervisor } from "../compose.ts";
 import type { Supervisor } from "../compose.ts";
 import { readWorkerFiles } from "../descriptor-files.ts";
@@ -39,10 +40,11 @@ export async function forceStop(home: string, options: ForceStopOptions): Promis
     return report;
   }
   if (owner.kind === "alive") {
-    const { identity } = owner.record;
+    const { record } = owner;
+    const { identity } = record;
     progress(`ending the daemon, process ${identity.pid}`);
     const ended = { kind: "daemon", id: startIdOf(identity), pid: identity.pid } as const;
-    if (!(await endProcess(identity))) {
+    if (!(await endProcess(record))) {
       report.failed.push({ ...ended, reason: "it did not end" });
       return report;
     }
@@ -72,7 +74,7 @@ export async function forceStop(home: string, options: ForceStopOptions): Promis
     await stopAll(supervisor, report, progress);
   } finally {
     await supervisor.release();
-    ownership.enter("stopped", null);
+    ownership.leave();
   }
   return report;
 }
@@ -106,15 +108,15 @@ async function stopAll(
 }
 
 /** True when it is proven gone. Each signal follows a fresh verdict. */
-async function endProcess(identity: ProcessIdentity): Promise<boolean> {
+async function endProcess(record: OwnerRecord): Promise<boolean> {
   const observer = createObserver({ mode: "narrow" });
-  const isGone = (): boolean => ["gone", "replaced"].includes(observer.verdict(identity).kind);
+  const isGone = (): boolean => ["gone", "replaced"].includes(verdictOf(observer, record).kind);
   for (const [signal, waitMs] of [
     ["SIGTERM", TERM_MS],
     ["SIGKILL", KILL_MS],
   ] as const) {
     if (isGone()) return true;
-    observer.signal(identity, signal);
+    observer.signal(record.identity, signal);
     const until = systemClock.monotonic() + waitMs;
     while (!isGone() && systemClock.monotonic() < until)
       await new Promise<void>((resolve) => void systemClock.setTimer(POLL_MS, resolve));

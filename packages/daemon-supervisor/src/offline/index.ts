@@ -1,3 +1,4 @@
+export { checkSocketPaths } from "../home.ts";
 export { descriptorsNameProcess, ownerState } from "./owner.ts";
 export type { OfflineOwner } from "./owner.ts";
 export { listOffline, showOffline, transcriptOffline } from "./sessions.ts";

@@ -5,7 +5,7 @@ import { createObserver, reasonOf, startIdOf, treeUsage } from "@holdfast/shared
 import type { Verdict } from "@holdfast/shared-process";
 import type { Descriptor } from "../descriptor.ts";
 import { readWorkerFiles } from "../descriptor-files.ts";
-import { verdictOf } from "../effects/context.ts";
+import { verdictOf } from "../verdict.ts";
 import { ownerState } from "./owner.ts";
 import { rowsOffline } from "./sessions.ts";
 

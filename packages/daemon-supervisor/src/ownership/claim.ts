@@ -43,6 +43,18 @@ export class Ownership {
     return epochsOf(this.#fs, this.#record.home)[0] === this.epoch;
   }
 
+  /** Its own name is missing and nobody else has come: publishes it again, so that clients find the way (I146). */
+  heal(): void {
+    if (epochsOf(this.#fs, this.#record.home).length > 0) return;
+    publishFile(this.#fs, ownerPath(this.#record.home, this.epoch), `${JSON.stringify(this.#record)}\n`);
+  }
+
+  /** Says that it stopped and takes its lifeline along, unless another epoch has taken the home. */
+  leave(): void {
+    const { lifelinePath } = this.#record;
+    if (this.enter("stopped", null) && lifelinePath !== null) removeFile(this.#fs, lifelinePath);
+  }
+
   /** Publishes a phase; false, and nothing written, if another epoch has taken the home. */
   enter(phase: OwnerRecord["phase"], socketPath: string | null): boolean {
     if (!this.isCurrent()) return false;
@@ -56,9 +68,11 @@ export class Ownership {
 export function claimHome(options: ClaimOptions): ClaimResult {
   const { home, fs } = options;
   for (;;) {
-    const state = judgeOwner(options.observer, home, topOwner(fs, home));
+    // One look: two claimers who judged the same owner want the same name, and the link decides (I139).
+    const top = topOwner(fs, home);
+    const state = judgeOwner(options.observer, home, top);
     if (state.kind === "alive" || state.kind === "unknown") return { kind: "refused", state };
-    const epoch = 1 + Math.max(options.epochFloor, ...epochsOf(fs, home), 0);
+    const epoch = 1 + Math.max(options.epochFloor, top.kind === "none" ? 0 : top.epoch);
     const record: OwnerRecord = {
       schemaVersion: 1,
       epoch,

@@ -1,6 +1,8 @@
 import type { OwnerRecord } from "@holdfast/client/protocol";
+import { existsSync, readdirSync } from "node:fs";
 import { probeLifeline, scanMarked } from "@holdfast/shared-process";
 import type { ProcessObserver } from "@holdfast/shared-process";
+import { verdictOf } from "../verdict.ts";
 import type { TopOwner } from "./owner-files.ts";
 
 /** What the supervisor calls itself (at most 15 bytes, the kernel's limit), so that a scan can tell it from its workers. */
@@ -20,24 +22,32 @@ export function judgeOwner(observer: ProcessObserver, home: string, top: TopOwne
   if (top.kind === "unreadable") return judgeByScan(home);
   const { record } = top;
   if (record.phase === "stopped") return { kind: "free", why: "stopped" };
-  const verdict = observer.verdict(record.identity);
+  const verdict = verdictOf(observer, record);
   switch (verdict.kind) {
     case "current":
       return { kind: "alive", record };
     case "gone":
     case "replaced":
       return { kind: "free", why: "gone" };
-    case "unknown": {
-      const released = record.lifelinePath !== null && probeLifeline(record.lifelinePath) === "released";
-      return released
-        ? { kind: "free", why: "gone" }
-        : { kind: "unknown", why: `its owner cannot be observed: ${verdict.why}` };
-    }
+    case "unknown":
+      return { kind: "unknown", why: `its owner cannot be observed: ${verdict.why}` };
   }
+}
+
+/** Every owner holds a lifeline of this form for life; those of the gone are held by nobody. */
+function ownerLifelines(home: string): string[] {
+  const folder = `${home}/run`;
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder)
+    .filter((name) => /^owner-.*\.alive$/.test(name))
+    .map((name) => `${folder}/${name}`);
 }
 
 /** The record cannot be read: only a complete scan that finds no process of this home proves that there is no owner. */
 function judgeByScan(home: string): OwnerState {
+  const held = ownerLifelines(home).find((path) => probeLifeline(path) === "held");
+  if (held !== undefined)
+    return { kind: "unknown", why: `the owner record is damaged and ${held} is held by a process` };
   const scan = scanMarked({ name: "HOLDFAST_HOME", value: home });
   if (scan.kind === "incomplete")
     return { kind: "unknown", why: "the owner record is damaged and processes cannot be listed" };

@@ -1,11 +1,21 @@
 import type { AttachEnding, MethodParams, MethodResults, Peer } from "@holdfast/client/protocol";
-import { readTranscript, sessionDirectory } from "@holdfast/session-worker/transport";
+import {
+  endCursor,
+  parseCursor,
+  readTranscript,
+  sessionDirectory,
+  transcriptPath,
+} from "@holdfast/session-worker/transport";
+import { ProtocolError, attachFrom } from "@holdfast/client/protocol";
+import { reasonOf } from "@holdfast/shared-process";
 import { relay } from "../effects/relay.ts";
 import type { WorkerProcess } from "../lifecycle/state.ts";
 import type { Services } from "./services.ts";
 
 /** One wait for a state change; the loop around it makes it as long as the viewer stays. */
 const FOLLOW_SLICE_MS = 60_000;
+
+const transcriptOf = (home: string, sessionId: string): string => transcriptPath(sessionDirectory(home, sessionId));
 
 const eventLine = (line: string): string => `{"jsonrpc":"2.0","method":"session/event","params":${line}}\n`;
 
@@ -16,16 +26,34 @@ export function attach(
   params: MethodParams<"session/attach">,
 ): MethodResults["session/attach"] {
   const sessionId = services.sessions.select(params.session);
+  const from = resolveFrom(services, sessionId, params.from);
   // After the answer has been written: events must not come before it.
-  setImmediate(() => {
-    void stream(services, viewer, { ...params, sessionId }).then((reason) => {
-      viewer.notify("session/attach_ended", { reason });
-    });
-  });
-  return { sessionId };
+  setImmediate(() => void run(services, viewer, { ...params, sessionId, from }));
+  return { sessionId, cursor: from };
 }
 
-type Attachment = MethodParams<"session/attach"> & { readonly sessionId: string };
+async function run(services: Services, viewer: Peer, attachment: Attachment): Promise<void> {
+  try {
+    viewer.notify("session/attach_ended", { reason: await stream(services, viewer, attachment) });
+  } catch (error) {
+    // The viewer learns it as a lost connection and comes back from its last cursor.
+    services.context.log.warn({ sessionId: attachment.sessionId, reason: reasonOf(error) }, "an attachment failed");
+    viewer.destroy();
+  }
+}
+
+/** Where the stream begins, as a place that stays the same when it is asked for again. */
+function resolveFrom({ context }: Services, sessionId: string, from: string = attachFrom.start): string {
+  if (from === attachFrom.now) return endCursor(transcriptOf(context.home, sessionId), context.fs);
+  if (from !== attachFrom.start && parseCursor(from) === null)
+    throw new ProtocolError("usage", `not a cursor: ${from.slice(0, 100)}`, { hint: "use one that an event carried" });
+  return from;
+}
+
+type Attachment = MethodParams<"session/attach"> & { readonly sessionId: string; readonly from: string };
+
+/** Lines are handed over in pieces of this size, so that a long transcript never holds the loop. */
+const CHUNK_CHARACTERS = 64 * 1024;
 
 async function stream(services: Services, viewer: Peer, attachment: Attachment): Promise<AttachEnding> {
   const { registry } = services.context;
@@ -43,11 +71,18 @@ async function stream(services: Services, viewer: Peer, attachment: Attachment):
 }
 
 async function replay({ context }: Services, viewer: Peer, { sessionId, from }: Attachment): Promise<void> {
-  const path = `${sessionDirectory(context.home, sessionId)}/transcript.jsonl`;
-  for (const { line } of readTranscript({ path, fs: context.fs, ...(from === undefined ? {} : { from }) })) {
+  let chunk = "";
+  const send = async (): Promise<void> => {
+    if (!viewer.writeLines(chunk)) await viewer.drained();
+    chunk = "";
+    await new Promise<void>((resolve) => setImmediate(resolve));
+  };
+  for (const { line } of readTranscript({ path: transcriptOf(context.home, sessionId), fs: context.fs, from })) {
     if (viewer.closed) return;
-    if (!viewer.writeLines(eventLine(line))) await viewer.drained();
+    chunk += eventLine(line);
+    if (chunk.length >= CHUNK_CHARACTERS) await send();
   }
+  if (chunk !== "") await send();
 }
 
 /** Passes the worker's lines on unread. */
@@ -62,7 +97,7 @@ async function relayed(
   return relay({
     socketPath: process.socketPath,
     authenticate: channels.credentials(sessionId, process, "attach"),
-    attach: { follow, ...(from === undefined ? {} : { from }) },
+    attach: { follow, from },
     sink: (lines) => {
       viewer.writeLines(lines);
       return viewer.drained();

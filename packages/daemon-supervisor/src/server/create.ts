@@ -37,7 +37,8 @@ function checkParams({ name, agent = "shell", cwd }: Params): void {
 /** Sessions being created: names and request ids are taken before the first await. */
 export class Creations {
   readonly #services: Services;
-  readonly #names = new Set<string>();
+  /** Names being taken, with the creation that takes each. */
+  readonly #names = new Map<string, Promise<string>>();
   readonly #byRequest = new Map<
     string,
     { readonly hash: string; readonly row: Promise<SessionRow & { created: boolean }> }
@@ -63,20 +64,38 @@ export class Creations {
     for (const record of catalog.all()) {
       if (record.creatingRequest.requestId !== params.requestId) continue;
       if (record.creatingRequest.hash !== hash) throw reusedRequest(params.requestId);
-      return { ...(await untilReady(this.#services, record.sessionId)), created: true };
+      return { ...(await this.#again(record.sessionId)), created: true };
     }
     checkParams(params);
     const existing = params.name === undefined ? undefined : this.#named(params.name);
     if (existing) return this.#ensure(params, existing);
     const { name } = params;
-    if (name !== undefined && this.#names.has(name)) throw nameInUse(name);
-    if (name !== undefined) this.#names.add(name);
+    const underway = name === undefined ? undefined : this.#names.get(name);
+    if (underway) return this.#join(params, underway);
+    const published = this.#publish(params, hash);
+    if (name !== undefined) this.#names.set(name, published);
     try {
-      const sessionId = await this.#publish(params, hash);
-      return { ...(await untilReady(this.#services, sessionId)), created: true };
+      return { ...(await untilReady(this.#services, await published)), created: true };
     } finally {
       if (name !== undefined) this.#names.delete(name);
     }
+  }
+
+  /** Two creators of one name: the second takes what the first makes, or is refused (I144). */
+  async #join(params: Params, underway: Promise<string>): Promise<MethodResults["session/new"]> {
+    if (!params.ensure) throw nameInUse(params.name ?? "");
+    const sessionId = await underway;
+    const record = this.#services.context.catalog.get(sessionId);
+    if (!record) throw nameInUse(params.name ?? "");
+    const { created } = this.#ensure(params, record);
+    return { ...(await untilReady(this.#services, sessionId)), created };
+  }
+
+  /** A repeat of a creation that succeeded before: the session as it is, or as it becomes while it is still being launched. */
+  async #again(sessionId: string): Promise<SessionRow> {
+    const state = this.#services.context.registry.published(sessionId)?.name;
+    const launches = state === "launching" || state === "starting";
+    return launches ? await untilReady(this.#services, sessionId) : this.#services.sessions.row(sessionId);
   }
 
   #named(name: string): SessionRecord | undefined {
@@ -98,7 +117,7 @@ export class Creations {
     const cwd = normalize(params.cwd);
     const secrets = params.secretEnvironment ?? {};
     ensurePrivateDirectory(context.fs, sessionDirectory(context.home, sessionId));
-    await context.catalog.write({
+    await context.catalog.create({
       schemaVersion: 1,
       sessionId,
       name: params.name ?? null,

@@ -48,7 +48,7 @@ async function passivateAll(services: Services, force: boolean): Promise<void> {
   const asked = registry.sessionIds().filter((sessionId) => registry.newest(sessionId)?.name === "ready");
   for (const sessionId of asked) requestStop(services, sessionId, { goal: "passivate", force });
   // The stop is counted from its intent: `ready` before that is not the worker's refusal.
-  await Promise.all(asked.map((sessionId) => registry.drained(sessionId)));
+  await Promise.all(asked.map((sessionId) => registry.drained({ sessionId })));
   await Promise.all(asked.map((sessionId) => registry.until(sessionId, over, PASSIVATE_WAIT_MS)));
   const refused = asked.filter((sessionId) => registry.published(sessionId)?.name === "ready");
   if (refused.length > 0 && !force) throw daemonBusy(refused);

@@ -14,7 +14,7 @@ import type { Creations } from "./create.ts";
 import { daemonStatus, stopDaemon } from "./daemon.ts";
 import type { Services } from "./services.ts";
 import { resume, stop } from "./stop.ts";
-import { submit } from "./submit.ts";
+import { WORKER_SILENT_MS, submit } from "./submit.ts";
 
 export interface Call {
   readonly services: Services;
@@ -60,11 +60,13 @@ async function cancel(
 ): Promise<SessionRow> {
   const { sessionId } = sessions.actionable(session);
   try {
-    await channels.peer(sessionId)?.request("session/cancel", actionId === undefined ? {} : { actionId });
+    await channels.peer(sessionId)?.request("session/cancel", actionId === undefined ? {} : { actionId }, {
+      signal: AbortSignal.timeout(WORKER_SILENT_MS),
+    });
   } catch (error) {
-    if (!(error instanceof ConnectionLost)) throw error;
-    throw new ProtocolError("worker_not_responding", "the worker ended before it answered", {
-      hint: "its turn is interrupted; `agent session show` tells more",
+    if (!(error instanceof ConnectionLost || error instanceof DOMException)) throw error;
+    throw new ProtocolError("worker_not_responding", "the worker did not answer", {
+      hint: "`agent session show` tells more; `agent session stop` ends it for certain",
     });
   }
   return sessions.row(sessionId);

@@ -3,8 +3,11 @@ import type { SessionRow } from "@holdfast/client/protocol";
 import type { State } from "../lifecycle/state.ts";
 import type { Services } from "./services.ts";
 
-/** Longer than a worker's own start deadline, so that its reason arrives first. */
+/** Longer than a worker's own start deadline. */
 const READY_MS = 60_000;
+
+const isReplaced = (state: State | null): boolean =>
+  (state?.name === "stopping" || state?.name === "finalizing") && state.intent.goal === "replace";
 
 const isEnding = (state: State | null): boolean => state?.name === "stopping" || state?.name === "finalizing";
 
@@ -21,7 +24,7 @@ export async function untilReady({ context, sessions, channels }: Services, sess
   const settled = (state: State | null): boolean =>
     state === null ||
     state.name === "failed" ||
-    isEnding(state) ||
+    (isEnding(state) && !isReplaced(state)) ||
     (state.name === "ready" && channels.report(sessionId) !== null);
   const state = await registry.until(sessionId, settled, READY_MS);
   if (state === "timeout")

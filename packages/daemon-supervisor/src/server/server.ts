@@ -1,6 +1,7 @@
-import { chmodSync } from "node:fs";
-import { createServer } from "node:net";
-import type { Server, Socket } from "node:net";
+import type { Socket } from "node:net";
+import { dirname } from "node:path";
+import { ensurePrivateDirectory } from "@holdfast/recovery-journal";
+import { Listener } from "@holdfast/session-worker/transport";
 import { Peer, ProtocolError, encodeFrame, isErrorCode, methods } from "@holdfast/client/protocol";
 import type { Hello, MethodName, MethodParams, MethodResults } from "@holdfast/client/protocol";
 import { errnoOf, reasonOf } from "@holdfast/shared-process";
@@ -32,6 +33,15 @@ function call<M extends MethodName>(name: M, context: Call, params: unknown): Re
   return handler(context, params as MethodParams<M>);
 }
 
+/** For what was answered to leave, when the daemon ends. */
+const CLOSE_DRAIN_MS = 500;
+
+export interface PublicServerOptions {
+  readonly creations: Creations;
+  readonly hello: Hello;
+  readonly path: string;
+}
+
 /** The public socket. One connection's fault costs that connection alone (I116). */
 export class PublicServer {
   readonly #services: Services;
@@ -39,36 +49,40 @@ export class PublicServer {
   readonly #hello: Hello;
   readonly #log: Logger;
   readonly #sockets = new Set<Socket>();
-  readonly #server: Server;
+  readonly #listener: Listener;
+  readonly #path: string;
+  #closed = false;
 
-  constructor(services: Services, creations: Creations, hello: Hello) {
+  constructor(services: Services, { creations, hello, path }: PublicServerOptions) {
     this.#services = services;
+    this.#path = path;
     this.#creations = creations;
     this.#hello = hello;
     this.#log = services.context.log;
-    this.#server = createServer((socket) => this.#accept(socket));
+    this.#listener = new Listener({ path, ids: services.context.ids, onConnection: (socket) => this.#accept(socket) });
   }
 
-  listen(path: string): Promise<void> {
-    return new Promise((resolve, reject) => {
-      this.#server.once("error", reject);
-      this.#server.listen(path, () => {
-        this.#server.off("error", reject);
-        this.#server.on("error", (error) =>
-          this.#log.warn({ reason: reasonOf(error) }, "the public socket has a problem"),
-        );
-        chmodSync(path, 0o600);
-        resolve();
-      });
-    });
+  listen(): Promise<void> {
+    return this.#listener.bind();
+  }
+
+  /** Binds again if clients that go by the path no longer reach this daemon (I146). */
+  async heal(): Promise<void> {
+    if (this.#closed || this.#listener.isReachable) return;
+    this.#log.warn({ path: this.#path }, "the public socket was removed; it is bound again");
+    ensurePrivateDirectory(this.#services.context.fs, dirname(this.#path));
+    await this.#listener.bind();
   }
 
   /** Takes no more connections; what was answered still leaves. */
-  close(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#server.close(() => resolve());
-      for (const socket of this.#sockets) socket.end(() => socket.destroy());
-    });
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#listener.close();
+    const ends = [...this.#sockets].map((socket) => new Promise<void>((resolve) => socket.end(() => resolve())));
+    // A client that does not read must not keep the daemon from ending.
+    const bound = new Promise<void>((resolve) => void this.#services.context.clock.setTimer(CLOSE_DRAIN_MS, resolve));
+    await Promise.race([Promise.all(ends), bound]);
+    for (const socket of this.#sockets) socket.destroy();
   }
 
   #accept(socket: Socket): void {

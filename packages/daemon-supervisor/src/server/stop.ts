@@ -2,12 +2,15 @@ import { ProtocolError, STOP_NO_WAIT_MS } from "@holdfast/client/protocol";
 import type { MethodParams, MethodResults, SessionRow } from "@holdfast/client/protocol";
 import type { SessionRecord } from "@holdfast/session-worker/transport";
 import { freshValues } from "../effects/context.ts";
+import { verdictOf } from "../verdict.ts";
 import type { Goal } from "../lifecycle/state.ts";
 import type { Services } from "./services.ts";
 import { untilReady } from "./ready.ts";
 
 /** A stop ends by its finalizer; what takes longer is shown as degraded and goes on by itself. */
 const STOP_WAIT_MS = 10 * 60_000;
+/** Every stop of an observable process is over by then. */
+const UNKNOWN_AFTER_MS = 12_000;
 
 export async function stop(
   services: Services,
@@ -18,8 +21,25 @@ export async function stop(
   const { sessionId } = record;
   requestStop(services, sessionId, { goal: archive ? "archive" : "stop", force });
   if (context.registry.newest(sessionId) === null) await rest(services, record, archive);
-  await context.registry.until(sessionId, (state) => state === null, wait ? STOP_WAIT_MS : STOP_NO_WAIT_MS);
+  await ended(services, sessionId, wait);
   return withKillAt(services, sessions.row(sessionId));
+}
+
+/** Waits for the end; a process that cannot be observed is said, since nothing more can be done to it (I134). */
+async function ended({ context }: Services, sessionId: string, wait: boolean): Promise<void> {
+  const { registry, observer } = context;
+  const over = await registry.until(sessionId, (state) => state === null, wait ? UNKNOWN_AFTER_MS : STOP_NO_WAIT_MS);
+  if (!wait || over !== "timeout") return;
+  const state = registry.newest(sessionId);
+  const process = state?.name === "stopping" ? state.process : null;
+  const verdict = process && verdictOf(observer, process);
+  if (verdict?.kind === "unknown") {
+    const message = `process ${process?.identity.pid} cannot be observed (${verdict.why}): nothing was signalled`;
+    throw new ProtocolError("worker_identity_unknown", message, {
+      hint: "the stop goes on by itself once it can be told",
+    });
+  }
+  await registry.until(sessionId, (now) => now === null, STOP_WAIT_MS);
 }
 
 /** Dispatches the intent; true when something is under way. Counts it once. */
@@ -33,11 +53,13 @@ export function requestStop({ context }: Services, sessionId: string, order: { g
 }
 
 /** A session without a registration: only what is wanted of it changes. */
-async function rest({ context }: Services, record: SessionRecord, archive: boolean): Promise<void> {
-  const wanted = archive || record.wanted === "archived" ? "archived" : "stopped";
-  const newest = context.catalog.get(record.sessionId) ?? record;
-  if (newest.wanted !== wanted && (archive || newest.wanted !== "stopped"))
-    await context.catalog.write({ ...newest, wanted });
+async function rest({ context }: Services, { sessionId }: SessionRecord, archive: boolean): Promise<void> {
+  const wanted = archive ? "archived" : "stopped";
+  await context.catalog.update(sessionId, (record) => {
+    // A resume that came meanwhile has a registration of its own: it is not undone here.
+    const resting = context.registry.newest(sessionId) === null;
+    return resting && record.wanted !== "archived" ? { ...record, wanted } : record;
+  });
 }
 
 function withKillAt({ context }: Services, row: SessionRow): MethodResults["session/stop"] {
@@ -70,7 +92,10 @@ export async function resume(
   } else {
     const decision = context.registry.dispatch(sessionId, { type: "resume", fresh });
     if (decision.kind === "deny") throw missing(fresh.missingEnvironment);
-    await context.registry.drained(sessionId);
+    if (!(await context.registry.drained({ sessionId })))
+      throw new ProtocolError("disk_full", "the session's records cannot be written", {
+        hint: "free some space, then again",
+      });
   }
   return { ...(await untilReady(services, sessionId)), created: false };
 }

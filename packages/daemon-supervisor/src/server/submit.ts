@@ -7,7 +7,7 @@ import type { Services } from "./services.ts";
 import { wake } from "./wake.ts";
 
 /** A silent worker: after this the request is given up (CLI.md §3). */
-const WORKER_SILENT_MS = 30_000;
+export const WORKER_SILENT_MS = 30_000;
 
 const refusals: Partial<Record<State["name"], () => ProtocolError>> = {
   stopping: () => new ProtocolError("session_stopping", "the session is stopping", { hint: "agent session resume" }),

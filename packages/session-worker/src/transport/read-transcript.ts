@@ -70,6 +70,11 @@ function* linesAfter(
   }
 }
 
+/** The cursor of the last whole event, `"start"` when there is none: attach from it to see only what comes. */
+export function endCursor(path: string, fs?: FileSystem): string {
+  return nameOf(lastHead(transcriptAt(path, fs)));
+}
+
 const nameOf = (cursor: Cursor | null): string => (cursor ? formatCursor(cursor) : attachFrom.start);
 
 interface Start {

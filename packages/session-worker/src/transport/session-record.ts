@@ -1,4 +1,4 @@
-import { array, enum as oneOf, looseObject, nullable, number, record, string } from "zod/mini";
+import { array, enum as oneOf, looseObject, nullable, number, optional, record, string } from "zod/mini";
 import type { infer as Infer } from "zod/mini";
 
 /** `<home>/sessions/<sessionId>/session.json`: what a session is, whether or not a worker runs. Written 0600 by the supervisor alone. */
@@ -21,6 +21,10 @@ export const sessionRecordSchema = looseObject({
   secretNames: array(string()),
   options: record(string(), string()),
   lastError: nullable(string()),
+  /** Set while the session is failed, so that a failure without a process outlives the daemon too. */
+  failure: optional(
+    nullable(looseObject({ code: oneOf(["session_failed", "needs_fresh_environment"]), reason: string() })),
+  ),
 });
 export type SessionRecord = Infer<typeof sessionRecordSchema>;
 export type Wanted = SessionRecord["wanted"];

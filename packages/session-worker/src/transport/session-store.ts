@@ -216,6 +216,7 @@ export class OpenedStore implements SessionStore {
     const action = this.#actions.get(actionId);
     this.#ends.ended.delete(actionId);
     this.#ends.marked.delete(actionId);
+    this.#ends.started.delete(actionId);
     // An end without its open action creates nothing (I72).
     if (!action) return;
     await this.#parts.journal.end(action.token, outcomeOf(actionId, action.before, as));

@@ -22,7 +22,9 @@ export class TranscriptWriter implements Disposable {
   readonly #log: LineLog;
   readonly #listeners = new Set<(event: SessionEvent, line: string) => void>();
   #last: Cursor | null;
-  #flush: Promise<void> | null = null;
+  /** The flush that runs, or the last one; and the one that callers of this moment wait for. */
+  #running: Promise<void> = Promise.resolve();
+  #next: Promise<void> | null = null;
   #dirty = false;
   #disposed = false;
   /** For flushes outside the loop: fdatasync of any descriptor flushes the file. `null` with the inline engine. */
@@ -68,16 +70,18 @@ export class TranscriptWriter implements Disposable {
     return event;
   }
 
-  /** Durable up to what was appended before the call; concurrent callers of one turn of the loop share a flush. */
+  /** Durable up to what was appended before the call; callers of one turn of the loop share a flush, and flushes do not overlap. */
   sync(): Promise<void> {
-    this.#flush ??= this.#flushSoon();
-    return this.#flush;
+    this.#next ??= this.#flushAfter(this.#running);
+    return this.#next;
   }
 
-  async #flushSoon(): Promise<void> {
-    await Promise.resolve();
+  async #flushAfter(earlier: Promise<void>): Promise<void> {
+    // A flush that failed has poisoned the file: those who come after it hear the same.
+    await earlier;
     // From here on a new caller needs a new flush: what it appended may come after this one began.
-    this.#flush = null;
+    this.#running = this.#next ?? earlier;
+    this.#next = null;
     if (!this.#dirty) return;
     this.#dirty = false;
     if (this.#flushFd === null) this.#log.sync();

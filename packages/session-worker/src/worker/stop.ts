@@ -10,6 +10,8 @@ export const STOP_GRACE_MS = 1_000;
 export const FORCED_GRACE_MS = 500;
 /** For the last records of a turn, after its agent is gone; a full disk must not hold a stop. */
 const RECORD_WAIT_MS = 500;
+/** What survives SIGKILL this long is left to the supervisor's own sweep: the acknowledged grace must hold. */
+const SWEEP_MARGIN_MS = 400;
 const POLL_MS = 10;
 
 export type StopGoal = WorkerStopParams["goal"];
@@ -48,6 +50,7 @@ export async function endSession({ running, marker, force, clock, observer, goal
   const sweep = endMarked({
     marker: { name: MARKER_NAME, value: marker },
     graceMs,
+    lastRoundsMs: SWEEP_MARGIN_MS,
     keep: defaultKeep,
     force,
     observer,

@@ -67,15 +67,21 @@ export class Viewer {
     while (!peer.closed) {
       const { transcriptSize } = store;
       if (position < transcriptSize) {
+        const before = position;
         position = await this.#send(linesOf(transcriptAt(store.transcriptPath), position, transcriptSize), position);
+        // The file is not what was written: nothing more can be read from here, and trying again would never end.
+        if (position === before) return this.#leave("reattach");
       } else if (this.#ending) {
-        peer.notify("session/attach_ended", { reason: this.#ending });
-        return;
+        return this.#leave(this.#ending);
       } else {
         await new Promise<void>((resolve) => (this.#wake = resolve));
         this.#wake = null;
       }
     }
+  }
+
+  #leave(reason: AttachEnding): void {
+    this.#options.peer.notify("session/attach_ended", { reason });
   }
 
   /** Sends lines and returns the place behind the last one. */

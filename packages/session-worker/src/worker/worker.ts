@@ -19,7 +19,7 @@ import type { WorkerService } from "./connection.ts";
 import { EpochFence } from "./epoch-fence.ts";
 import { launchSession } from "./launch.ts";
 import type { LaunchSeams } from "./launch.ts";
-import { Listener } from "./listener.ts";
+import { Listener } from "../transport/listener.ts";
 import { FORCED_GRACE_MS, STOP_GRACE_MS, endSession, whyBusy } from "./stop.ts";
 import type { Running, StopGoal } from "./stop.ts";
 import { Viewer } from "./viewer.ts";
@@ -183,8 +183,8 @@ export class Worker implements WorkerService {
     clock.setTimer(STOP_DEADLINE_MS, () => void this.#finish());
     this.#progress(stop.stopId);
     // A start that is under way is waited for, so that its agent is known; the deadline holds for it too.
-    if (this.#phase.name === "starting") await this.#phase.result;
     try {
+      if (this.#phase.name === "starting") await this.#phase.result;
       if (this.#phase.name === "serving")
         await endSession({
           running: this.#phase,

@@ -12,6 +12,8 @@ export interface EndMarkedOptions {
   readonly force: boolean;
   readonly observer: ProcessObserver;
   readonly clock: Clock;
+  /** How long after the grace it goes on with SIGKILL; default 3,000. */
+  readonly lastRoundsMs?: number;
   readonly abort?: AbortSignal;
   readonly ports?: ProcessPorts;
 }
@@ -39,7 +41,7 @@ const KILL_ROUND_MS = 250;
 export async function endMarked(options: EndMarkedOptions): Promise<TreeReport> {
   const { clock, graceMs, abort } = options;
   const killAt = clock.monotonic() + graceMs;
-  const giveUpAt = killAt + LAST_ROUNDS_MS;
+  const giveUpAt = killAt + (options.lastRoundsMs ?? LAST_ROUNDS_MS);
   const seen = new Set<string>();
   let asked = false;
   let empty = 0;

@@ -12,8 +12,13 @@ export interface ListenerOptions {
   readonly onConnection: (socket: Socket) => void;
 }
 
+/** Name that a socket has until it is renamed into place, for whoever must know that it fits. */
+const ASIDE_TOKEN_BYTES = 6;
+export const asideName = (token: string): string => `.${token}`;
+export const longestAside: string = asideName("x".repeat(8));
+
 /**
- * The worker's socket. It is bound aside and renamed into place: never there with a wrong mode, and closing a server (which unlinks the
+ * A listening unix socket of Holdfast's. It is bound aside and renamed into place: never there with a wrong mode, and closing a server (which unlinks the
  * path it was bound to) can never remove somebody else's file.
  */
 export class Listener {
@@ -26,8 +31,8 @@ export class Listener {
 
   async bind(): Promise<void> {
     const { path, ids, onConnection } = this.#options;
-    const aside = join(dirname(path), `.${ids.newToken(6)}`);
-    invariant(socketPathFits(aside) && socketPathFits(path), "the supervisor chose a path that fits");
+    const aside = join(dirname(path), asideName(ids.newToken(ASIDE_TOKEN_BYTES)));
+    invariant(socketPathFits(aside) && socketPathFits(path), "the path was chosen to fit");
     const server = createServer(onConnection);
     await new Promise<void>((resolve, reject) => {
       server.once("error", reject);
