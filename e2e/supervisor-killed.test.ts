@@ -43,13 +43,3 @@ it("I135 a client that streams a prompt goes on to its end over the kill", async
   const { code, stdout } = await client.result();
   expect([code, stdout]).toEqual([0, Array.from({ length: 30 }, (_, index) => `${index + 1}\n`).join("")]);
 });
-
-it("I135 without any command, a worker with work gets a new supervisor", async () => {
-  await using home = await Home.open();
-  await home.newSession("s");
-  await home.ok(["prompt", "s", "--no-wait", "sleep 20"]);
-  const killed = home.daemon();
-  await home.kill(killed);
-  await waitFor(() => home.daemon().pid !== killed.pid, "a successor owns the home", 20_000);
-  expect(isRunning(home.daemon())).toBe(true);
-}, 60_000);

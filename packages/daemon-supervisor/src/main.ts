@@ -41,9 +41,12 @@ export async function claimFor(
   prepareHome(nodeFileSystem, home);
   const observer = createObserver({ mode: "narrow" });
   const self = observer.self();
-  const lifeline = lifelinePath(home, `owner-${systemIds.newGeneration().slice(0, 13)}`);
-  const held = await createLifeline(lifeline).then(
-    () => holdLifeline(lifeline),
+  const nonce = systemIds.newGeneration().slice(0, 13);
+  const lifeline = lifelinePath(home, `owner-${nonce}`);
+  // Under another name until the claim has won: only an owner's lifeline counts where the record cannot be read.
+  const candidate = lifelinePath(home, `claim-${nonce}`);
+  const held = await createLifeline(candidate).then(
+    () => holdLifeline(candidate),
     // Without mkfifo one proof is missing where /proc cannot be read; /proc is the first.
     () => null,
   );
@@ -58,9 +61,10 @@ export async function claimFor(
     claimedAt: new Date(systemClock.now()).toISOString(),
     epochFloor: Math.max(noFloor, highestEpoch(readWorkerFiles(nodeFileSystem, home))),
   });
-  if (claim.kind === "refused" && held) {
+  if (held && claim.kind === "claimed") nodeFileSystem.rename(candidate, lifeline);
+  else if (held) {
     held[Symbol.dispose]();
-    nodeFileSystem.unlink(lifeline);
+    nodeFileSystem.unlink(candidate);
   }
   return { claim, self };
 }

@@ -87,11 +87,13 @@ async function replay({ context }: Services, viewer: Peer, { sessionId, from }: 
 
 /** Passes the worker's lines on unread. */
 async function relayed(
-  { channels }: Services,
+  { channels, context }: Services,
   viewer: Peer,
   { attachment, process }: { attachment: Attachment; process: WorkerProcess },
 ): Promise<AttachEnding> {
   const { sessionId, from, follow } = attachment;
+  // Somebody removed its socket while it is connected: it binds it again when told (I146).
+  if (!context.fs.exists(process.socketPath)) await channels.peer(sessionId)?.request("worker/rebind", {});
   const left = new AbortController();
   viewer.onClose(() => left.abort());
   return relay({

@@ -33,6 +33,8 @@ export interface WorkerService {
   cancel(actionId: string | undefined): void;
   stop(params: WorkerStopParams): WorkerStopAnswer;
   report(): WorkerReport;
+  /** Binds the socket again if somebody removed it (I146). */
+  rebind(): Promise<object>;
   createViewer(peer: Peer, params: { from?: string | undefined; follow: boolean }): Viewer;
   closed(connection: Connection): void;
 }
@@ -102,6 +104,8 @@ export class Connection {
         return this.#service.stop(valid(stopSchema, params));
       case "worker/status":
         return this.#service.report();
+      case "worker/rebind":
+        return this.#service.rebind();
       case "session/prompt":
       case "session/steer":
       case "session/follow_up": {

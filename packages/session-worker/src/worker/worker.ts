@@ -171,6 +171,12 @@ export class Worker implements WorkerService {
     return { kind: "acknowledged", graceMs: STOP_GRACE_MS };
   }
 
+  /** A supervisor that is connected found the socket gone; without one, the worker looks by itself. */
+  async rebind(): Promise<object> {
+    if (!this.#stop && !this.#listener.isReachable) await this.#listener.bind();
+    return {};
+  }
+
   /** The worker ends for a reason of its own; accepted actions stay queued. */
   close(reason: string): void {
     this.#control?.peer.notify("worker/closing", { reason });
