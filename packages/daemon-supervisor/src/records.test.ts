@@ -22,10 +22,12 @@ beforeEach(async () => {
 });
 afterEach(() => rmSync(join(home, ".."), { recursive: true }));
 
-async function records(fs: FileSystem = nodeFileSystem): Promise<{ records: Records; catalog: Catalog }> {
+async function records(
+  fs: FileSystem = nodeFileSystem,
+  catalogFs: FileSystem = nodeFileSystem,
+): Promise<{ records: Records; catalog: Catalog }> {
   nodeFileSystem.mkdir(sessionDirectory(home, sessionId), 0o700);
-  const catalog = new Catalog(home, nodeFileSystem);
-  await catalog.create({
+  await new Catalog(home).create({
     schemaVersion: 1,
     sessionId,
     name: null,
@@ -41,7 +43,9 @@ async function records(fs: FileSystem = nodeFileSystem): Promise<{ records: Reco
     secretNames: [],
     options: {},
     lastError: null,
+    failure: null,
   });
+  const catalog = new Catalog(home, catalogFs);
   return { records: new Records({ home, fs, clock: systemClock, catalog, epoch: 3 }), catalog };
 }
 
@@ -96,4 +100,57 @@ it("I168 a full disk leaves the intent as a bare name, and space brings the reco
   full = false;
   await writer.persist(sessionId, { ...stopping, intent: intentOf("archive", "t") }, stopping);
   expect(readdirSync(join(home, "workers"))).toEqual([`${sessionId}.json`]);
+});
+
+const fullDisk = (): { fs: FileSystem; free: () => void } => {
+  let full = true;
+  const fs: FileSystem = {
+    ...nodeFileSystem,
+    write: (...args) => {
+      if (full) throw Object.assign(new Error("no space"), { code: "ENOSPC" });
+      return nodeFileSystem.write(...args);
+    },
+  };
+  return { fs, free: () => (full = false) };
+};
+const finalizing = sampleStates.finalizing[0]!;
+
+it("I168 a stop ends on a full disk: nothing names the process any more, the bare name tells the next boot", async () => {
+  const { fs } = fullDisk();
+  const { records: writer, catalog } = await records(nodeFileSystem, fs);
+  await writer.persist(sessionId, ready, ready);
+  const { records: refused } = { records: new Records({ home, fs, clock: systemClock, catalog, epoch: 3 }) };
+  await refused.persist(sessionId, stopping, ready);
+  await refused.persist(sessionId, null, finalizing);
+  expect(readdirSync(join(home, "workers"))).toEqual([`${sessionId}.s.stop`]);
+  expect(catalog.get(sessionId)?.wanted).toBe("stopped");
+});
+
+it("I13 a stop that was rescinded leaves no bare name behind, also when its descriptor had not changed", async () => {
+  const { fs, free } = fullDisk();
+  const { records: writer, catalog } = await records(nodeFileSystem, fs);
+  await writer.persist(sessionId, ready, ready);
+  const refused = new Records({ home, fs, clock: systemClock, catalog, epoch: 3 });
+  refused.known(sessionId, { lifecycle: "ready", process: processOf("g"), launches: [] });
+  await refused.persist(sessionId, stopping, ready);
+  free();
+  await refused.persist(sessionId, ready, stopping);
+  expect(readdirSync(join(home, "workers"))).toEqual([`${sessionId}.json`]);
+});
+
+it("I154 a failure without a process is kept in the session's own record", async () => {
+  const { records: writer, catalog } = await records();
+  const failed = sampleStates.failed.find(({ process }) => process === null)!;
+  await writer.persist(sessionId, failed, ready);
+  expect(new Catalog(home).get(sessionId)?.failure).toEqual({ code: "session_failed", reason: "budget" });
+  await writer.persist(sessionId, ready, failed);
+  expect(catalog.get(sessionId)?.failure).toBeNull();
+});
+
+it("writes of one session are in order and each sees the one before", async () => {
+  const { catalog } = await records();
+  const add = (name: string): Promise<void> =>
+    catalog.update(sessionId, (record) => ({ ...record, options: { ...record.options, [name]: "set" } }));
+  await Promise.all([add("one"), add("two"), add("three")]);
+  expect(new Catalog(home).get(sessionId)?.options).toEqual({ one: "set", two: "set", three: "set" });
 });

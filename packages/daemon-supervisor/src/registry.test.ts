@@ -100,6 +100,14 @@ it("goes on after a bug in what looks on or acts", async () => {
   expect(trace.filter((line) => line === "a problem bug: bug")).toHaveLength(2);
 });
 
+it("I169 tells those who wait for a disk that stands still, within a bound", async () => {
+  const { registry, clock } = world(() => gate().opened);
+  registry.enroll("a", ready("g"), []);
+  const drained = registry.drained({ sessionId: "a", timeoutMs: 100 });
+  clock.advance(100);
+  expect(await drained).toBe(false);
+});
+
 it("runs the timer of the newest state only", async () => {
   const { registry, clock } = world();
   registry.enroll("a", ready("g"), []);

@@ -2,12 +2,13 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { nodeFileSystem } from "@holdfast/recovery-journal";
-import { createObserver } from "@holdfast/shared-process";
-import type { ProcessIdentity, ProcessObserver, Verdict } from "@holdfast/shared-process";
+import type { FileSystem } from "@holdfast/recovery-journal";
+import { createLifeline, createObserver, holdLifeline } from "@holdfast/shared-process";
+import type { ProcessObserver, Verdict } from "@holdfast/shared-process";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { prepareHome } from "../home.ts";
 import { claimHome } from "./claim.ts";
-import type { ClaimResult } from "./claim.ts";
+import type { ClaimOptions, ClaimResult } from "./claim.ts";
 import { topOwner } from "./owner-files.ts";
 
 const real = createObserver();
@@ -21,10 +22,7 @@ afterEach(() => rmSync(join(home, ".."), { recursive: true }));
 
 const observing = (verdict: Verdict): ProcessObserver => ({ ...real, verdict: () => verdict });
 const gone: Verdict = { kind: "gone", why: "no-such-pid" };
-const claim = (
-  observer: ProcessObserver,
-  more: { epochFloor?: number; identity?: ProcessIdentity } = {},
-): ClaimResult =>
+const claim = (observer: ProcessObserver, more: Partial<ClaimOptions> = {}): ClaimResult =>
   claimHome({
     home,
     fs: nodeFileSystem,
@@ -80,4 +78,33 @@ it("an owner that finds a higher epoch publishes nothing more", () => {
   expect(first.ownership.isCurrent()).toBe(false);
   expect(first.ownership.enter("serving", "/socket")).toBe(false);
   expect(readdirSync(`${home}/owner`)).toEqual(["2.json"]);
+});
+
+it("I139 of two claimers who looked at the same moment one wins, and the other does not sweep it away", () => {
+  let overtaken = false;
+  let quick: number | string = "nobody";
+  const overtaking: FileSystem = {
+    ...nodeFileSystem,
+    readdir: (path) => {
+      const names = nodeFileSystem.readdir(path);
+      // Right after the slow claimer's look, the quick one claims.
+      if (!overtaken) {
+        overtaken = true;
+        quick = epochOf(claim(real));
+      }
+      return names;
+    },
+  };
+  expect([epochOf(claim(real, { fs: overtaking })), quick]).toEqual(["alive", 1]);
+  expect(readdirSync(`${home}/owner`)).toEqual(["1.json"]);
+});
+
+it("I131 I132 a lifeline that nobody holds outranks a number that seems to live", async () => {
+  const lifelinePath = `${home}/run/owner-test.alive`;
+  await createLifeline(lifelinePath);
+  const held = holdLifeline(lifelinePath);
+  expect(epochOf(claim(real, { lifelinePath }))).toBe(1);
+  expect(epochOf(claim(real))).toBe("alive");
+  held[Symbol.dispose]();
+  expect(epochOf(claim(real))).toBe(2);
 });

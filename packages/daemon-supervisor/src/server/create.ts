@@ -133,6 +133,7 @@ export class Creations {
       secretNames: Object.keys(secrets),
       options: {},
       lastError: null,
+      failure: null,
     });
     context.secrets.set(sessionId, secrets);
     const generation = context.ids.newGeneration();
