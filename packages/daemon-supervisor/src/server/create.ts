@@ -106,7 +106,7 @@ export class Creations {
 
   #ensure(params: Params, existing: SessionRecord): MethodResults["session/new"] {
     const same = existing.cwd === normalize(params.cwd) && existing.agent === (params.agent ?? "shell");
-    if (!params.ensure || !same) throw nameInUse(params.name ?? "");
+    if (!params.ensure || !same) throw nameInUse(params.name ?? "", existing);
     return { ...this.#services.sessions.row(existing.sessionId), created: false };
   }
 
@@ -144,7 +144,8 @@ export class Creations {
   }
 }
 
-const nameInUse = (name: string): ProtocolError =>
-  new ProtocolError("name_in_use", `the name ${name} is in use`, {
-    hint: "choose another, or use --ensure to get that session",
+const nameInUse = (name: string, existing?: SessionRecord): ProtocolError =>
+  new ProtocolError("name_in_use", `the name ${name} is in use${existing ? ` by a session in ${existing.cwd}` : ""}`, {
+    hint: "choose another; --ensure takes that session if agent and directory are the same",
+    ...(existing ? { data: { sessionId: existing.sessionId, cwd: existing.cwd, agent: existing.agent } } : {}),
   });

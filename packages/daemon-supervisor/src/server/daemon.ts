@@ -51,7 +51,8 @@ async function passivateAll(services: Services, force: boolean): Promise<void> {
   await Promise.all(asked.map((sessionId) => registry.drained({ sessionId })));
   await Promise.all(asked.map((sessionId) => registry.until(sessionId, over, PASSIVATE_WAIT_MS)));
   const refused = asked.filter((sessionId) => registry.published(sessionId)?.name === "ready");
-  if (refused.length > 0 && !force) throw daemonBusy(refused);
+  if (refused.length > 0 && !force)
+    throw daemonBusy(refused.map((sessionId) => services.sessions.row(sessionId).name ?? sessionId));
 }
 
 const over = (state: State | null): boolean => state === null || state.name === "passivated" || state.name === "ready";

@@ -71,6 +71,16 @@ describe("a session's store", () => {
     expect((await second.settleInterrupted()).map(({ actionId }) => actionId)).toEqual([a]);
   });
 
+  it("gives with an acceptance the cursor before notices that came since the last one", async () => {
+    const store = await open("g1");
+    await accepted(store, "r1");
+    const before = store.endCursor;
+    store.append({ type: "restored", by: "fresh", notice: "variables are lost" });
+    const next = await store.admit(admission("r2"));
+    expect(next).toMatchObject({ kind: "accepted", cursor: before });
+    expect(await store.admit(admission("r3"))).toMatchObject({ cursor: "g1:3" });
+  });
+
   it("I66 I136 marks a dispatched action as interrupted once, whatever dies in between", async () => {
     const first = await open("g1");
     const a = await accepted(first, "r1");

@@ -60,6 +60,8 @@ export class OpenedStore implements SessionStore {
   readonly #unsaid = new Set<string>();
   #ends: Ends = noEnds();
   #remembers: boolean;
+  /** The cursor before the first notice since the last acceptance. */
+  #noticesFrom: string | null = null;
   #closing: Promise<void> | null = null;
 
   constructor(parts: StoreParts) {
@@ -147,7 +149,9 @@ export class OpenedStore implements SessionStore {
   async #accept({ requestId, hash, kind, text }: Admission): Promise<AdmitResult> {
     const { journal, writer, ids, generation } = this.#parts;
     const actionId = ids.newId();
-    const before = this.endCursor;
+    // A notice that nobody was attached for (a new shell, variables lost) belongs to what is asked next.
+    const before = this.#noticesFrom ?? this.endCursor;
+    this.#noticesFrom = null;
     this.#sayUnsaid();
     this.append({ type: "prompt_accepted", actionId, kind, text, requestId });
     const sequence = writer.end?.sequence ?? 0;
@@ -202,6 +206,7 @@ export class OpenedStore implements SessionStore {
   }
 
   append(event: EventBody): SessionEvent {
+    if (event.type === "restored") this.#noticesFrom ??= this.endCursor;
     const stamped = this.#parts.writer.append(event);
     collectEnd(this.#ends, event);
     return stamped;
