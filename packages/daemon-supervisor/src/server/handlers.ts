@@ -56,13 +56,15 @@ function show({ sessions }: Services, selector: string): SessionDetails {
 /** Ends the running turn. Without a worker there is none, and that is no error. */
 async function cancel(
   { sessions, channels }: Services,
-  { session, actionId }: MethodParams<"session/cancel">,
+  { session, requestId, actionId }: MethodParams<"session/cancel">,
 ): Promise<SessionRow> {
   const { sessionId } = sessions.actionable(session);
   try {
-    await channels.peer(sessionId)?.request("session/cancel", actionId === undefined ? {} : { actionId }, {
-      signal: AbortSignal.timeout(WORKER_SILENT_MS),
-    });
+    await channels
+      .peer(sessionId)
+      ?.request("session/cancel", actionId === undefined ? { requestId } : { requestId, actionId }, {
+        signal: AbortSignal.timeout(WORKER_SILENT_MS),
+      });
   } catch (error) {
     if (!(error instanceof ConnectionLost || error instanceof DOMException)) throw error;
     throw new ProtocolError("worker_not_responding", "the worker did not answer", {

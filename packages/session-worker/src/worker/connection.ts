@@ -1,3 +1,4 @@
+import type { CancelParams } from "../transport/messages.ts";
 import type { Socket } from "node:net";
 import { safeParse } from "zod/mini";
 import type { ZodMiniType } from "zod/mini";
@@ -30,7 +31,7 @@ export interface WorkerService {
   isCurrent(epoch: number): boolean;
   start(params: StartParams): Promise<StartResult>;
   submit(params: SubmitParams): Promise<SubmitAnswer>;
-  cancel(actionId: string | undefined): void;
+  cancel(params: CancelParams): void;
   stop(params: WorkerStopParams): WorkerStopAnswer;
   report(): WorkerReport;
   /** Binds the socket again if somebody removed it (I146). */
@@ -114,7 +115,7 @@ export class Connection {
         return this.#service.submit(submission);
       }
       case "session/cancel":
-        this.#service.cancel(valid(cancelSchema, params).actionId);
+        this.#service.cancel(valid(cancelSchema, params));
         return {};
       default:
         throw new ProtocolError("usage", `no method ${method}`);

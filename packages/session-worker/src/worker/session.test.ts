@@ -191,3 +191,13 @@ describe("a session", () => {
     });
   });
 });
+
+it("I143 a repeated cancel is one cancel; another one by its own id is stronger", async () => {
+  await session.submit(params("prompt"));
+  await until(() => agent.runs.length === 1);
+  session.cancel({ requestId: "c1" });
+  session.cancel({ requestId: "c1" });
+  expect(agent.cancels).toHaveLength(1);
+  session.cancel({ requestId: "c2" });
+  expect(agent.cancels).toHaveLength(2);
+});

@@ -3,7 +3,7 @@ import type { Clock } from "@holdfast/shared-process";
 import { ProtocolError } from "@holdfast/client/protocol";
 import type { EventBody, SteerOutcome } from "@holdfast/client/protocol";
 import type { Agent, AgentHost, TurnEnd } from "../agents/agent.ts";
-import type { SubmitAnswer, SubmitParams, WorkerReport } from "../transport/messages.ts";
+import type { CancelParams, SubmitAnswer, SubmitParams, WorkerReport } from "../transport/messages.ts";
 import type { AdmitResult, SessionStore, SettledAs } from "../transport/store-contract.ts";
 import { titleOf } from "../transport/store-recovery.ts";
 import { checkText, codeOf, toProtocolError } from "./admission.ts";
@@ -19,6 +19,7 @@ export interface SessionOptions {
 }
 
 const RETRY_MS = 1_000;
+const REMEMBERED_CANCELS = 64;
 
 /** Carries out what the queue decides, between the durable store and the agent. */
 export class Session {
@@ -29,6 +30,8 @@ export class Session {
   /** Steers that were dispatched and found their turn gone: they become turns without a second dispatch. */
   readonly #dispatched = new Set<string>();
   #queue: QueueState = emptyQueue;
+  /** The last cancels by their request: a client that lost the answer sends again, and must not hit harder for it (I143). */
+  #cancels: readonly string[] = [];
   #admitting = 0;
   #lastActivityAt: number;
   #degraded: string | null = null;
@@ -102,7 +105,11 @@ export class Session {
     return new Promise((tell) => void this.#steers.set(actionId, { outcome: null, tell }));
   }
 
-  cancel(actionId?: string): void {
+  cancel({ requestId, actionId }: CancelParams): void {
+    if (requestId !== undefined) {
+      if (this.#cancels.includes(requestId)) return;
+      this.#cancels = [...this.#cancels.slice(-REMEMBERED_CANCELS), requestId];
+    }
     this.#apply({ type: "cancel", ...(actionId === undefined ? {} : { actionId }) });
   }
 

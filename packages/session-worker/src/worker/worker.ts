@@ -1,6 +1,7 @@
 import { statSync } from "node:fs";
 import { invariant, reasonOf } from "@holdfast/shared-process";
 import { ProtocolError } from "@holdfast/client/protocol";
+import type { CancelParams } from "../transport/messages.ts";
 import type { Peer } from "@holdfast/client/protocol";
 import type {
   Authenticate,
@@ -148,8 +149,8 @@ export class Worker implements WorkerService {
     return this.#serving().session.submit(params);
   }
 
-  cancel(actionId: string | undefined): void {
-    this.#serving().session.cancel(actionId);
+  cancel(params: CancelParams): void {
+    this.#serving().session.cancel(params);
   }
 
   createViewer(peer: Peer, { from, follow }: { from?: string | undefined; follow: boolean }): Viewer {
