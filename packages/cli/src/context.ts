@@ -1,6 +1,7 @@
 import type { Client, OwnerLiveness } from "@holdfast/client";
 import type { OwnerRecord } from "@holdfast/client/protocol";
 import type { Io } from "./io.ts";
+import { selector } from "./inputs.ts";
 import { OutputClosed } from "./io.ts";
 
 /** The options that every command takes, before or after its name. */
@@ -17,12 +18,20 @@ export class Context {
   readonly io: Io;
   readonly options: CommonOptions;
   requestId: string | null;
+  /** What the command line calls its session, for hints. */
+  session: string | null = null;
   #client: Client | null = null;
 
   constructor(io: Io, options: CommonOptions) {
     this.io = io;
     this.options = options;
     this.requestId = options.requestId;
+  }
+
+  /** The session that is meant; the daemon resolves it. */
+  select(given: string): string {
+    this.session = selector(given);
+    return given;
   }
 
   /** Connects at its first call. Starts a daemon for mutations, unless that was forbidden. */

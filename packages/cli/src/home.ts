@@ -1,3 +1,4 @@
+import { statSync } from "node:fs";
 import { homedir } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
 import { usage } from "./usage.ts";
@@ -14,4 +15,15 @@ export function homeOf(option: string | undefined, env: NodeJS.ProcessEnv, cwd: 
   // A relative XDG directory is to be ignored, says its specification.
   if (state && isAbsolute(state)) return join(state, "holdfast");
   return join(env["HOME"] || homedir(), ".local/state/holdfast");
+}
+
+/** Refuses a file, or a path below one, before anything is read or started there. */
+export function checkHome(home: string): string {
+  try {
+    if (statSync(home).isDirectory()) return home;
+  } catch (error) {
+    // Not there yet, or not to be seen: whoever uses it says so better.
+    if (!(error instanceof Error && "code" in error && error.code === "ENOTDIR")) return home;
+  }
+  throw usage(`${home} is not a directory`, "agent --home DIR …");
 }

@@ -16,10 +16,24 @@ export function selector(session: string): string {
   return session;
 }
 
+/** The events of a session carry them. */
+export function cursorAfter(cursor: string): string {
+  if (cursor.trim() === "") throw usage(`not a cursor: ${JSON.stringify(cursor)}`, "use one that an event carried");
+  return cursor;
+}
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** A page of a list ends with the id of its last session. */
+export function pageCursor(cursor: string): string {
+  if (UUID.test(cursor)) return cursor;
+  throw usage(`--cursor: not one that this command gave: ${JSON.stringify(cursor)}`, "agent session list --json");
+}
+
 export function positiveInteger(text: string, option: string): number {
   const value = Number(text);
   if (/^\d+$/.test(text) && Number.isSafeInteger(value) && value > 0) return value;
-  throw usage(`${option}: not a positive whole number: ${JSON.stringify(text)}`);
+  throw usage(`${option}: not a positive whole number: ${JSON.stringify(text)}`, `${option} 20`);
 }
 
 /** `K=V`, or `K` for the value that it has here. Kept in memory by the daemon, never stored. */
@@ -28,7 +42,7 @@ export function secretEnvironment(settings: readonly string[], env: NodeJS.Proce
   for (const setting of settings) {
     const at = setting.indexOf("=");
     const name = at < 0 ? setting : setting.slice(0, at);
-    if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) throw usage(`--env: not a variable's name: ${JSON.stringify(name)}`);
+    if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) throw usage(`--env: not a variable's name: ${JSON.stringify(name)}`, "--env NAME=VALUE");
     const value = at < 0 ? env[name] : setting.slice(at + 1);
     if (value === undefined) throw usage(`--env ${name}: not set here`, `--env ${name}=VALUE`);
     values[name] = value;
@@ -43,7 +57,7 @@ export async function promptText(argument: string, io: Io): Promise<string> {
   let bytes = 0;
   for await (const chunk of io.stdin) {
     bytes += chunk.length;
-    if (bytes > MAX_QUEUED_TEXT_BYTES) throw usage("standard input is longer than 8 MiB");
+    if (bytes > MAX_QUEUED_TEXT_BYTES) throw usage("standard input is longer than 8 MiB", "put it into a file of the session's directory");
     chunks.push(chunk);
   }
   try {

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { Context } from "./context.ts";
 import type { CommonOptions } from "./context.ts";
-import { homeOf } from "./home.ts";
+import { checkHome, homeOf } from "./home.ts";
 import type { Io } from "./io.ts";
 import { usage } from "./usage.ts";
 
@@ -22,6 +22,8 @@ export class Invocation {
   exitCode = 0;
   /** What commander writes for `--help` and `--version`. */
   help = "";
+  /** The command whose words commander refused. */
+  refused: Command | null = null;
 
   constructor(io: Io) {
     this.io = io;
@@ -40,7 +42,7 @@ export class Invocation {
 function commonOptions(given: GivenOptions, io: Io): CommonOptions {
   if (given.requestId === "") throw usage("--request-id is empty");
   return {
-    home: homeOf(given.home, io.env, () => io.cwd),
+    home: checkHome(homeOf(given.home, io.env, () => io.cwd)),
     json: given.json ?? false,
     autostart: given.autostart ?? true,
     requestId: given.requestId ?? null,

@@ -13,7 +13,7 @@ export interface Output {
   write(data: string | Uint8Array): Promise<void>;
 }
 
-export type TerminalSignal = "SIGINT" | "SIGQUIT";
+export type TerminalSignal = "SIGINT" | "SIGQUIT" | "SIGTERM" | "SIGHUP";
 
 /** Everything of the surrounding process that a command touches, so that tests can stand in for it. */
 export interface Io {
@@ -25,6 +25,8 @@ export interface Io {
   /** Milliseconds that only grow. */
   now(): number;
   onSignal(signal: TerminalSignal, callback: () => void): Disposable;
+  /** Keys as they are pressed, Ctrl-C and Ctrl-\ among them, unseen by a shell or a package runner; only on a terminal. */
+  onKeys(callback: (keys: Uint8Array) => void): Disposable;
   /** A line from the terminal; empty when it ends. */
   ask(question: string): Promise<string>;
 }
@@ -67,6 +69,7 @@ export function systemIo(): Io {
       process.on(signal, callback);
       return { [Symbol.dispose]: () => void process.off(signal, callback) };
     },
+    onKeys: rawKeys,
     ask: async (question) => {
       await stderr.write(question);
       // Not a terminal interface: Ctrl-C must stay a signal.
@@ -78,6 +81,25 @@ export function systemIo(): Io {
         });
         lines.once("close", () => resolve(""));
       });
+    },
+  };
+}
+
+/** Node puts the mode back by itself where the program ends without disposal: by `exit`, SIGINT or SIGTERM. */
+function rawKeys(callback: (keys: Uint8Array) => void): Disposable {
+  const { stdin } = process;
+  const onError = (): void => {
+    // The terminal is gone: there is no mode left to restore.
+  };
+  stdin.on("error", onError);
+  stdin.on("data", callback);
+  stdin.setRawMode(true);
+  return {
+    [Symbol.dispose]: () => {
+      stdin.off("data", callback);
+      stdin.setRawMode(false);
+      stdin.pause();
+      stdin.off("error", onError);
     },
   };
 }

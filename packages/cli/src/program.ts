@@ -12,6 +12,7 @@ import { addSteering } from "./commands/steering.ts";
 import { addStop } from "./commands/stop.ts";
 import { addTranscript } from "./commands/transcript.ts";
 import { addVersion } from "./commands/version.ts";
+import { addHelp, examples } from "./help.ts";
 import type { Invocation } from "./invocation.ts";
 
 /** All commands. The options of the root are taken before and after a command's name. */
@@ -23,26 +24,25 @@ export function buildProgram(invocation: Invocation): Command {
     .option("--no-autostart", "do not start a daemon")
     .option("--request-id <id>", "a mutation's id: a repeat under it takes effect once")
     .version(VERSION, "--version", "print the version")
-    .exitOverride()
     .configureHelp({ showGlobalOptions: true })
     .configureOutput({
       writeOut: (text) => void (invocation.help += text),
       writeErr: (text) => void (invocation.help += text),
       outputError: () => {},
     })
-    .addHelpText(
-      "after",
-      `
-Examples:
-  agent new --name build            a session in this directory
-  agent prompt build 'make test'    run a command there, see its output
-  agent attach build                watch it; Ctrl-\\ leaves
-  agent ls                          all sessions
-  agent stop build                  end it for certain`,
-    );
+    .showSuggestionAfterError(false);
+  examples(
+    program,
+    "agent new --name build            a session in this directory",
+    "agent prompt build 'make test'    run a command there, see its output",
+    "agent attach build                watch it; Ctrl-\\ leaves",
+    "agent ls                          all sessions",
+    "agent stop build                  end it for certain",
+    "agent help session prompt         what a command takes",
+  );
   addDaemon(program.command("daemon"), invocation);
   addPs(program.command("ps"), invocation);
-  const session = program.command("session").description("sessions");
+  const session = examples(program.command("session").description("sessions"), "agent session list", "agent help session prompt");
   addNew(session.command("new"), invocation);
   addList(session.command("list").alias("ls"), invocation);
   addShow(session.command("show"), invocation);
@@ -58,5 +58,16 @@ Examples:
   addPrompt(program.command("prompt"), invocation);
   addStop(program.command("stop"), invocation);
   addVersion(program.command("version"), invocation);
+  for (const group of [program, session]) addHelp(group);
+  nameRefused(program, invocation);
   return program;
+}
+
+/** Commander's errors do not say which command they are about. */
+function nameRefused(command: Command, invocation: Invocation): void {
+  command.exitOverride((error) => {
+    invocation.refused = command;
+    throw error;
+  });
+  for (const below of command.commands) nameRefused(below, invocation);
 }

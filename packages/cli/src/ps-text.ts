@@ -1,4 +1,5 @@
 import type { PsReport } from "@holdfast/daemon-supervisor/offline";
+import { mebibytes } from "./rows.ts";
 import { table } from "./table.ts";
 import type { Colour, Column, TableStyle } from "./table.ts";
 
@@ -12,7 +13,7 @@ const columns: readonly Column<Worker>[] = [
   { title: "NAME", text: ({ name }) => name ?? "-", shrinks: true },
   { title: "STATE", text: ({ state }) => state },
   { title: "VERDICT", text: ({ verdict }) => verdict, colour: ({ verdict }) => verdictColours[verdict] ?? null },
-  { title: "MEMORY", text: ({ memoryBytes }) => megabytes(memoryBytes) },
+  { title: "MEMORY", text: ({ memoryBytes }) => mebibytes(memoryBytes) },
 ];
 
 /** Workers under the daemon of their home; then what has no record. */
@@ -20,9 +21,7 @@ export function psText({ daemons, workers, orphans, scan }: PsReport, style: Tab
   const homes = [...new Set([...daemons, ...workers].map(({ home }) => home))];
   const groups = homes.map((home) => {
     const daemon = daemons.find((candidate) => candidate.home === home);
-    const head = daemon
-      ? `${home}: daemon ${daemon.status}${daemon.pid === null ? "" : `, pid ${daemon.pid}`}, epoch ${daemon.epoch}`
-      : `${home}: no daemon`;
+    const head = daemon ? `${home}: ${daemonText(daemon)}` : `${home}: no daemon`;
     const own = workers.filter((worker) => worker.home === home);
     return own.length === 0 ? `${head}\nno workers` : `${head}\n${table(own, columns, style)}`;
   });
@@ -32,4 +31,7 @@ export function psText({ daemons, workers, orphans, scan }: PsReport, style: Tab
   return parts.length === 0 ? "no daemons and no workers" : parts.join("\n");
 }
 
-const megabytes = (bytes: number | null): string => (bytes === null ? "-" : `${Math.round(bytes / 1_048_576)} MiB`);
+function daemonText({ status, pid, epoch, uptimeSeconds }: PsReport["daemons"][number]): string {
+  const up = uptimeSeconds === null ? "" : `, up ${Math.round(uptimeSeconds)} s`;
+  return `daemon ${status}, pid ${pid}, epoch ${epoch}${up}`;
+}

@@ -1,5 +1,5 @@
 import type { SessionDetails, SessionRow, SessionState } from "@holdfast/client/protocol";
-import { table } from "./table.ts";
+import { directoryText, table } from "./table.ts";
 import type { Colour, TableStyle } from "./table.ts";
 
 const stateColours: Record<SessionState, Colour | null> = {
@@ -19,9 +19,9 @@ export function sessionTable(rows: readonly SessionRow[], style: TableStyle): st
     { title: "NAME", text: (row: SessionRow) => row.name ?? "-", shrinks: true },
     { title: "AGENT", text: (row: SessionRow) => row.agent, shrinks: true },
     { title: "STATE", text: stateText, colour: (row: SessionRow) => stateColours[row.state] ?? null },
-    { title: "DIRECTORY", text: (row: SessionRow) => row.cwd, shrinks: true },
+    { title: "DIRECTORY", text: (row: SessionRow) => directoryText(row.cwd, style), shrinks: true },
   ];
-  return rows.length === 0 ? "no sessions" : table(rows, columns, style);
+  return table(rows, columns, style);
 }
 
 function stateText({ state, activity, lifecycle }: SessionRow): string {
@@ -38,8 +38,9 @@ export const rowLine = (row: SessionRow): string => {
 };
 
 export function detailsText(details: SessionDetails): string {
-  const { options, usage, inDoubt, origin, waitingFor, ...row } = details;
+  const { options, usage, inDoubt, origin, waitingFor, memoryBytes, ...row } = details;
   const lines = Object.entries(row).map(([key, value]) => `${key.padEnd(15)} ${plain(value)}`);
+  lines.push(`${"memory".padEnd(15)} ${mebibytes(memoryBytes)}`);
   lines.push(`${"origin".padEnd(15)} ${origin.agent}${origin.agentSessionId ? ` ${origin.agentSessionId}` : ""}`);
   if (waitingFor) lines.push(`${"waiting for".padEnd(15)} ${waitingFor.title} (${waitingFor.kind})`);
   for (const option of options) lines.push(`${"option".padEnd(15)} ${option.id}=${plain(option.value)}`);
@@ -47,6 +48,9 @@ export function detailsText(details: SessionDetails): string {
   if (usage) lines.push(`${"usage".padEnd(15)} ${JSON.stringify(usage)}`);
   return lines.join("\n");
 }
+
+export const mebibytes = (bytes: number | null): string =>
+  bytes === null ? "-" : `${Math.round(bytes / 1_048_576)} MiB`;
 
 const plain = (value: unknown): string =>
   value === null ? "-" : typeof value === "string" ? value : JSON.stringify(value);

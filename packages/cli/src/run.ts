@@ -1,17 +1,23 @@
 import { CommanderError } from "commander";
-import { ProtocolError } from "@holdfast/client/protocol";
 import { OWN_FAILURE_EXIT, exitOf, failureOf, failureText } from "./failure.ts";
+import { Interrupted } from "./confirm.ts";
+import { withHint } from "./hints.ts";
 import { Invocation } from "./invocation.ts";
 import { OutputClosed } from "./io.ts";
 import type { Io } from "./io.ts";
 import { buildProgram } from "./program.ts";
+import { refuseOptionLikeText } from "./option-like-text.ts";
 import { usage, usageOf } from "./usage.ts";
+
+const INTERRUPTED_EXIT = 130;
 
 /** Runs one command line and gives its exit status (CLI.md §4). Never throws. */
 export async function run(argv: readonly string[], io: Io): Promise<number> {
   const invocation = new Invocation(io);
   try {
-    await buildProgram(invocation).parseAsync(argv, { from: "user" });
+    const program = buildProgram(invocation);
+    refuseOptionLikeText(argv, program);
+    await program.parseAsync(argv, { from: "user" });
     return invocation.exitCode;
   } catch (error) {
     return await conclude(error, argv, invocation);
@@ -28,20 +34,26 @@ async function conclude(error: unknown, argv: readonly string[], invocation: Inv
     await quietly(() => io.stdout.write(help));
     return 0;
   }
+  if (error instanceof Interrupted) {
+    await quietly(() => io.stderr.write(`${error.message}\n`));
+    return INTERRUPTED_EXIT;
+  }
   const given = before(argv, "--");
   const json = given.includes("--json") || given.join(" ").includes("--output json") || given.includes("--output=json");
   if (error instanceof CommanderError && error.code === "commander.help" && !json) {
     await quietly(() => io.stderr.write(help));
     return exitOf("usage");
   }
-  const failure = error instanceof CommanderError ? usageError(error) : failureOf(error);
+  const failure = withHint(failureOf(inOurForm(error, invocation)), invocation.context?.session ?? null);
   const requestId = invocation.context?.requestId ?? null;
   await quietly(() => io.stderr.write(failureText(failure, { json, requestId })));
   return given.includes("--exit-code") ? OWN_FAILURE_EXIT : exitOf(failure.code);
 }
 
-const usageError = (error: CommanderError): ProtocolError =>
-  error.code === "commander.help" ? usage("no command given", "agent help") : usageOf(error);
+function inOurForm(error: unknown, { refused }: Invocation): unknown {
+  if (!(error instanceof CommanderError)) return error;
+  return refused ? usageOf(error, refused) : usage(error.message, "agent --help");
+}
 
 const before = (words: readonly string[], end: string): readonly string[] =>
   words.includes(end) ? words.slice(0, words.indexOf(end)) : words;

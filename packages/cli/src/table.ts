@@ -11,20 +11,25 @@ export type Colour = "red" | "green" | "yellow" | "dim";
 const codes: Record<Colour, string> = { red: "31", green: "32", yellow: "33", dim: "2" };
 
 export interface TableStyle {
-  readonly columns: number;
+  /** `null` off a terminal: whole values between tabs, one line a row and no heading, for programs. */
+  readonly columns: number | null;
   readonly colour: boolean;
+  /** The user's own directory, written as `~`; `null` writes it out. */
+  readonly userHome: string | null;
 }
 
 const GAP = "  ";
 const SHORTEST = 6;
 
 export function styleOf(output: { isTTY: boolean; columns: number }, env: NodeJS.ProcessEnv): TableStyle {
-  return { columns: output.isTTY ? output.columns : 80, colour: output.isTTY && !env["NO_COLOR"] };
+  if (!output.isTTY) return { columns: null, colour: false, userHome: null };
+  return { columns: output.columns, colour: !env["NO_COLOR"], userHome: env["HOME"] || null };
 }
 
 /** Lines without a trailing newline, at most `columns` wide where the shrinking columns allow it. */
 export function table<Row>(rows: readonly Row[], columns: readonly Column<Row>[], style: TableStyle): string {
   const cells = rows.map((row) => columns.map(({ text }) => printable(text(row))));
+  if (style.columns === null) return cells.map((row) => row.join("\t")).join("\n");
   const widths = fit(
     columns.map(({ title }, index) => Math.max(title.length, ...cells.map((row) => lengthOf(row[index] ?? "")))),
     columns,
@@ -61,6 +66,14 @@ function fit<Row>(natural: number[], columns: readonly Column<Row>[], total: num
     widths[widest] = width - 1;
   }
   return widths;
+}
+
+/** A directory as people write it. */
+export function directoryText(directory: string, { userHome }: TableStyle): string {
+  if (userHome === null || userHome === "/") return directory;
+  return directory === userHome || directory.startsWith(`${userHome}/`)
+    ? `~${directory.slice(userHome.length)}`
+    : directory;
 }
 
 const coloured = (text: string, colour: Colour): string => `\u001b[${codes[colour]}m${text}\u001b[0m`;

@@ -1,0 +1,17 @@
+import type { Context } from "./context.ts";
+
+/** Ctrl-C where it has a meaning of its own: its message is said, and the exit status is 130. */
+export class Interrupted extends Error {
+  override readonly name = "Interrupted";
+}
+
+/** False where there is nobody to ask. Throws `Interrupted` with `untouched` on Ctrl-C. */
+export async function confirmed({ io }: Context, question: string, untouched: string): Promise<boolean> {
+  if (!io.stdin.isTTY || !io.stderr.isTTY) return false;
+  let interrupt: Disposable | null = null;
+  const interrupted = new Promise<never>((_resolve, reject) => {
+    interrupt = io.onSignal("SIGINT", () => reject(new Interrupted(`\n${untouched}`)));
+  });
+  using _listener = interrupt;
+  return /^y(es)?$/i.test(await Promise.race([io.ask(question), interrupted]));
+}
