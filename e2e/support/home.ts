@@ -28,6 +28,8 @@ export class Home implements AsyncDisposable {
   readonly #running: Running[] = [];
   readonly #frozen: Identity[] = [];
   #closed: Promise<void> | null = null;
+  /** Set by a test that put its home on a disk of its own. */
+  beforeRemoval: () => void = () => {};
 
   constructor(canary: Canary, { name = "h", env = {} }: HomeOptions) {
     this.canary = canary;
@@ -184,6 +186,7 @@ export class Home implements AsyncDisposable {
     } finally {
       for (const identity of this.#frozen) signal(identity, "SIGCONT");
       await this.canary.end();
+      this.beforeRemoval();
       rmSync(this.root, { recursive: true, force: true, maxRetries: 3 });
     }
   }

@@ -116,7 +116,7 @@ function firstState(decision: BootDecision, seen: Seen & Pick<SessionRecord, "fa
     case "launch": {
       const due = { timer: "relaunch", at: now } as const;
       return {
-        state: { name: "recovering", process: null, launches: [], phase: "waiting", terminal: null, due },
+        state: { name: "recovering", process: null, launches: [], phase: "waiting", terminal: null, cause: null, due },
         effects: [],
       };
     }
@@ -143,7 +143,7 @@ function withProcess(
 ): First {
   if (decision === "recover")
     return {
-      state: { name: "recovering", process, launches, phase: "settling", terminal: null, due: null },
+      state: { name: "recovering", process, launches, phase: "settling", terminal: null, cause: null, due: null },
       effects: [{ type: "settle", process }],
     };
   const reach = [

@@ -39,6 +39,7 @@ export interface Supervisor {
   readonly channels: Channels;
   readonly stores: Stores;
   readonly sessions: Sessions;
+  readonly ender: Ender;
   /** Registers every session of the home and starts what its records ask for. */
   readonly boot: () => void;
   /** Lets go of everything; workers stay. */
@@ -94,6 +95,7 @@ export function composeSupervisor(parts: SupervisorParts): Supervisor {
     channels,
     stores,
     sessions,
+    ender,
     boot: () => bootAll(context, { files: parts.files, records, sessions, livingOnly: parts.livingOnly ?? false }),
     release: async () => {
       registry.close();

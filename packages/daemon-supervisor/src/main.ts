@@ -122,6 +122,7 @@ async function serve({ home, workerProgram }: SupervisorOptions, { ownership, se
     sessions: supervisor.sessions,
     channels: supervisor.channels,
     stores: supervisor.stores,
+    ender: supervisor.ender,
     shutdown: (why) => setImmediate(() => finish(why)),
     socketPath: () => socketPath,
     status: () => (ownership.isCurrent() ? status : "ownership-lost"),

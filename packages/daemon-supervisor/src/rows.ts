@@ -65,6 +65,7 @@ export function rowOf({ record, state, report, quarantine }: RowParts): SessionR
 
 function reasonOf(record: SessionRecord, state: State | null, report: WorkerReport | null): string | null {
   if (state?.name === "failed") return state.reason;
+  if (state?.name === "recovering" && state.cause) return state.cause.reason;
   if (state?.name === "recovering")
     return state.phase === "settling" ? "its worker ended; settling" : "waiting to relaunch";
   return report?.degraded ?? record.lastError;

@@ -78,6 +78,18 @@ describe("turns of the shell", () => {
     await worker.ended(queued["actionId"]);
   });
 
+  it("I149 is not confused by a command that defines functions with the names of builtins", async () => {
+    const worker = await world.launch(program);
+    for (const name of ["printf", "read", "unset", "eval", "trap", "shopt", "echo", "test"])
+      await worker.prompt(`${name}() { command true; }`);
+    expect((await worker.prompt("X=1; command echo still here")).stdout).toBe("still here\n");
+    const { actionId } = await worker.submit("prompt", "while :; do sleep 0.05; done");
+    await worker.started(actionId);
+    await worker.request("session/cancel", {});
+    expect(await worker.ended(actionId)).toMatchObject({ stopReason: "cancelled" });
+    expect((await worker.prompt("command echo $X")).stdout).toBe("1\n");
+  });
+
   it("cancels a turn and keeps the shell with its variables", async () => {
     const worker = await world.launch(program);
     await worker.prompt("X=kept; f() { while :; do sleep 0.05 | cat; done; }");

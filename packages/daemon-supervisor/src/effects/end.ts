@@ -1,11 +1,14 @@
 import { CodedError, defaultKeep, endMarked, reasonOf } from "@holdfast/shared-process";
-import { removeFile, removeJournal } from "@holdfast/recovery-journal";
-import { sessionDirectory } from "@holdfast/session-worker/transport";
+import { readJournal, removeFile, removeJournal } from "@holdfast/recovery-journal";
+import { operationKinds, sessionDirectory } from "@holdfast/session-worker/transport";
 import type { SessionStore } from "@holdfast/session-worker/transport";
 import type { StopIntent, WorkerProcess } from "../lifecycle/state.ts";
 import type { Context } from "./context.ts";
 import { freshValues } from "./context.ts";
 import type { Stores } from "./stores.ts";
+
+const isDiskFull = (error: unknown): boolean =>
+  error instanceof Error && "code" in error && ["disk_full", "ENOSPC", "EDQUOT"].includes(String(error.code));
 
 /** What a dead worker's agents get between SIGTERM and SIGKILL (DESIGN §3.5). */
 const SWEEP_GRACE_MS = 1_000;
@@ -64,7 +67,7 @@ export class Ender {
     return this.#stores.inLane(sessionId, async () => {
       try {
         if (process) await this.#sweep(sessionId, process, intent.force);
-        await this.#settleFor(sessionId, intent);
+        await this.#settleUnlessFull(sessionId, intent);
         if (process) this.#removeRunFiles(process);
         registry.dispatch(sessionId, { type: "finalized", stopId, fresh: freshValues(this.#context, sessionId) });
       } catch (error) {
@@ -75,7 +78,28 @@ export class Ender {
     });
   }
 
-  async #settleFor(sessionId: string, { goal }: StopIntent): Promise<void> {
+  /** Before a stopped session is brought back: what its stop could not settle stays stopped (I168). */
+  settleLeftover(sessionId: string): Promise<void> {
+    const directory = `${sessionDirectory(this.#context.home, sessionId)}/journal`;
+    const report = readJournal(directory, operationKinds, this.#context.fs);
+    if (report.kind !== "ok" || report.open.length === 0) return Promise.resolve();
+    return this.#stores.inLane(sessionId, () => this.#settleFor(sessionId, { goal: "stop" }));
+  }
+
+  /** Only the worker's own death gates the end of a stop; a full disk leaves the settling to the resume that may come. */
+  async #settleUnlessFull(sessionId: string, intent: StopIntent): Promise<void> {
+    try {
+      await this.#settleFor(sessionId, intent);
+    } catch (error) {
+      if (!isDiskFull(error) || intent.goal === "passivate" || intent.goal === "replace") throw error;
+      this.#context.log.warn(
+        { sessionId, reason: reasonOf(error) },
+        "the disk is full; open work is settled at the resume",
+      );
+    }
+  }
+
+  async #settleFor(sessionId: string, { goal }: Pick<StopIntent, "goal">): Promise<void> {
     const opened = await this.#stores.open(sessionId);
     if (opened.kind === "refused") {
       // Damaged files stay as they are (I71); a stop is not held up by what it could not settle (I167).

@@ -1,5 +1,5 @@
 import { closeSync, openSync } from "node:fs";
-import { createLifeline, holdLifeline, ownEnvironment, reasonOf, spawnGated } from "@holdfast/shared-process";
+import { createLifeline, errnoOf, holdLifeline, ownEnvironment, reasonOf, spawnGated } from "@holdfast/shared-process";
 import type { GatedProcess, LaunchFailure, Lifeline } from "@holdfast/shared-process";
 import { WORKER_PROTOCOL_VERSION } from "@holdfast/session-worker/transport";
 import type { WorkerOrders } from "@holdfast/session-worker/transport";
@@ -14,6 +14,8 @@ export const GENERATION_NAME = "HOLDFAST_GENERATION";
 
 /** Causes that the next try may well not meet. */
 const passing = new Set<LaunchFailure["code"]>(["too_many_open_files", "spawn_failed", "identity_unreadable"]);
+
+const noDescriptors = new Set(["EMFILE", "ENFILE", "too_many_open_files"]);
 
 /** Starts workers behind their gates, and keeps hold of those that are children of this supervisor. */
 export class Launcher {
@@ -33,9 +35,10 @@ export class Launcher {
 
   async spawn(sessionId: string, generation: string): Promise<void> {
     const { registry } = this.#context;
-    const fail = (terminal: boolean, reason: string): void => {
+    const fail = (terminal: boolean, reason: string, error: string | null): void => {
       const fresh = freshValues(this.#context, sessionId);
-      registry.dispatch(sessionId, { type: "spawn_failed", generation, terminal, reason, fresh });
+      const code = error !== null && noDescriptors.has(error) ? "too_many_open_files" : null;
+      registry.dispatch(sessionId, { type: "spawn_failed", generation, terminal, reason, code, fresh });
     };
     let launched: Awaited<ReturnType<typeof spawnGated>>;
     let draft: Omit<WorkerProcess, "identity">;
@@ -44,11 +47,11 @@ export class Launcher {
       draft = await this.#draft(generation);
       launched = await this.#spawnGated(sessionId, draft);
     } catch (error) {
-      fail(false, reasonOf(error));
+      fail(false, reasonOf(error), errnoOf(error));
       return;
     }
     if (launched.kind === "failed") {
-      fail(!passing.has(launched.code), launched.message);
+      fail(!passing.has(launched.code), launched.message, launched.code);
       return;
     }
     const child = launched.process;

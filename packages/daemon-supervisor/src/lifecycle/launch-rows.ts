@@ -1,7 +1,7 @@
 import { beginStop, environmentReason, launch, recover, replaceIntent, startBlank, waitOrFail } from "./parts.ts";
 import { deny, ignore, late, move, noSettle, noSpawn, noTimer, notAsked, notStopping } from "./rule.ts";
 import type { Row } from "./rule.ts";
-import { KILL_RETRY_MS, START_DEADLINE_MS, START_FAILED_KILL_MS } from "./times.ts";
+import { KILL_RETRY_MS, RESOURCE_RETRY_MS, START_DEADLINE_MS, START_FAILED_KILL_MS } from "./times.ts";
 
 const joins = { ignore: "joins the launch that is under way" } as const;
 
@@ -18,8 +18,15 @@ export const launching: Row<"launching"> = {
       { type: "open_gate", process },
       { type: "connect", process },
     ),
-  spawn_failed: (state, { terminal, reason, fresh }, now) =>
-    waitOrFail({ process: null, launches: state.launches, terminal: terminal ? reason : null }, fresh, now),
+  spawn_failed: ({ launches }, { terminal, reason, code, fresh }, now) => {
+    if (code === null)
+      return waitOrFail({ process: null, launches, terminal: terminal ? reason : null, why: reason }, fresh, now);
+    const due = { timer: "relaunch", at: now + RESOURCE_RETRY_MS } as const;
+    // Nothing was launched: this try does not count.
+    const spent = launches.slice(0, -1);
+    const cause = { code, reason };
+    return move({ name: "recovering", process: null, launches: spent, phase: "waiting", terminal: null, cause, due });
+  },
   hello: notAsked,
   serving: notAsked,
   start_failed: notAsked,

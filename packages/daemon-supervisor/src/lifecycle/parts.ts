@@ -41,12 +41,17 @@ export const launch = (fresh: Fresh, launches: readonly LaunchTime[]): Decision 
 
 /** The worker is proven gone: end what it left, settle its journal, then see. */
 export const recover = ({ process, launches }: Running, terminal: string | null): Decision =>
-  move({ name: "recovering", process, launches, phase: "settling", terminal, due: null }, { type: "settle", process });
+  move(
+    { name: "recovering", process, launches, phase: "settling", terminal, cause: null, due: null },
+    { type: "settle", process },
+  );
 
 interface Next {
   readonly process: WorkerProcess | null;
   readonly launches: readonly LaunchTime[];
   readonly terminal: string | null;
+  /** What went wrong last, for the reason of a session that is given up. */
+  readonly why?: string;
 }
 
 /** After settling, or after a launch that left nothing behind: wait for the relaunch, or fail for a reason. */
@@ -59,9 +64,12 @@ export function waitOrFail(next: Next, fresh: Pick<Fresh, "bootId" | "missingEnv
   if (fresh.missingEnvironment.length > 0)
     return fail(environmentReason(fresh.missingEnvironment), "needs_fresh_environment");
   const delay = relaunchDelay(launches);
-  if (delay === null) return fail(`gave up after ${launches.length} relaunches in 5 minutes`);
+  if (delay === null) {
+    const last = next.why === undefined ? "" : `: ${next.why}`;
+    return fail(`gave up after ${launches.length} relaunches in 5 minutes${last}`);
+  }
   const due = { timer: "relaunch", at: now + delay } as const;
-  return move({ name: "recovering", process, launches, phase: "waiting", terminal: null, due });
+  return move({ name: "recovering", process, launches, phase: "waiting", terminal: null, cause: null, due });
 }
 
 export const environmentReason = (names: readonly string[]): string =>

@@ -35,6 +35,11 @@ export interface LaunchTime {
   readonly at: Millis;
 }
 
+export interface ResourceCause {
+  readonly code: Extract<ErrorCode, "too_many_open_files">;
+  readonly reason: string;
+}
+
 export type TimerName = "start_deadline" | "relaunch" | "settle" | "silence" | "kill" | "finalize";
 
 /** The one timer a state waits for; set and cancelled with the state, so a stale timer cannot exist. */
@@ -73,6 +78,8 @@ export type State =
       readonly phase: "settling" | "waiting";
       /** A cause that no relaunch can mend. */
       readonly terminal: string | null;
+      /** A resource that was used up: tried again without spending the budget, since it returns by itself (I155). */
+      readonly cause: ResourceCause | null;
       readonly due: Due<"relaunch" | "settle"> | null;
     }
   | {
@@ -126,6 +133,7 @@ export type Event =
       readonly generation: string;
       readonly terminal: boolean;
       readonly reason: string;
+      readonly code: ResourceCause["code"] | null;
       readonly fresh: Fresh;
     }
   | {

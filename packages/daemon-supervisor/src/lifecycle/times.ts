@@ -17,3 +17,5 @@ export const DISCARD_KILL_MS = 2_000;
 export const CLEAN_UP_RETRY_MS = 5_000;
 /** What a worker found under a stop intent at boot may take to be reached before it counts as silent. */
 export const ADOPTION_MS = 2_000;
+/** A launch that found a resource used up is tried again after this. */
+export const RESOURCE_RETRY_MS = 5_000;

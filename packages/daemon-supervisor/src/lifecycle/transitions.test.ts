@@ -207,6 +207,24 @@ describe("recovery", () => {
     expect(state).toMatchObject({ name: "failed", code: "session_failed" });
   });
 
+  it("I155 tries a launch that found no descriptors again, for ever, without spending the budget", () => {
+    const used = {
+      type: "spawn_failed",
+      generation: "g",
+      terminal: false,
+      reason: "none left",
+      fresh: freshOf("g"),
+    } as const;
+    let state: State = { name: "launching", generation: "g", launches: [], due: null };
+    let now = 0;
+    for (let round = 0; round < 20; round += 1) {
+      state = moved(reduce(state, { ...used, code: "too_many_open_files" }, now)).state;
+      expect(state).toMatchObject({ name: "recovering", launches: [], cause: { code: "too_many_open_files" } });
+      now = state.due?.at ?? now;
+      state = moved(reduce(state, { type: "due", timer: "relaunch", at: now, fresh: freshOf("g") }, now)).state;
+    }
+  });
+
   it("I59 waits for a person when values of its environment are nowhere", () => {
     const settling = sampleStates.recovering[0]!;
     const { state } = moved(reduce(settling, { type: "settled", generation: "g", fresh: freshOf("f", ["KEY"]) }, NOW));

@@ -117,7 +117,7 @@ export class Creations {
     const cwd = normalize(params.cwd);
     const secrets = params.secretEnvironment ?? {};
     ensurePrivateDirectory(context.fs, sessionDirectory(context.home, sessionId));
-    await context.catalog.create({
+    const created = context.catalog.create({
       schemaVersion: 1,
       sessionId,
       name: params.name ?? null,
@@ -134,6 +134,11 @@ export class Creations {
       options: {},
       lastError: null,
       failure: null,
+    });
+    await created.catch((error: unknown) => {
+      // What was refused leaves nothing behind that a later start would take for a damaged session.
+      context.fs.rmdir(sessionDirectory(context.home, sessionId));
+      throw error;
     });
     context.secrets.set(sessionId, secrets);
     const generation = context.ids.newGeneration();

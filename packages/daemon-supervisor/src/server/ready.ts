@@ -24,6 +24,7 @@ export async function untilReady({ context, sessions, channels }: Services, sess
   const settled = (state: State | null): boolean =>
     state === null ||
     state.name === "failed" ||
+    (state.name === "recovering" && state.cause !== null) ||
     (isEnding(state) && !isReplaced(state)) ||
     (state.name === "ready" && channels.report(sessionId) !== null);
   const state = await registry.until(sessionId, settled, READY_MS);
@@ -32,6 +33,11 @@ export async function untilReady({ context, sessions, channels }: Services, sess
   if (state?.name === "failed")
     throw new ProtocolError(state.code, state.reason, {
       hint: `agent session resume ${sessionId}`,
+      data: { sessionId },
+    });
+  if (state?.name === "recovering" && state.cause)
+    throw new ProtocolError(state.cause.code, `its worker cannot be started: ${state.cause.reason}`, {
+      hint: "the session starts by itself once there are descriptors again",
       data: { sessionId },
     });
   if (state?.name !== "ready") throw new ProtocolError("session_stopping", "the session was stopped meanwhile");

@@ -1,5 +1,6 @@
 import type { Channels } from "../effects/channels.ts";
 import type { Context } from "../effects/context.ts";
+import type { Ender } from "../effects/end.ts";
 import type { Stores } from "../effects/stores.ts";
 import type { Sessions } from "../sessions.ts";
 
@@ -9,6 +10,7 @@ export interface Services {
   readonly sessions: Sessions;
   readonly channels: Channels;
   readonly stores: Stores;
+  readonly ender: Ender;
   /** Ends this daemon after the answer has left; workers stay. */
   readonly shutdown: (why: string) => void;
   readonly socketPath: () => string | null;

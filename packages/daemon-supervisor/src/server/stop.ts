@@ -83,6 +83,7 @@ export async function resume(
     // Its last registration may still be writing its end; the new one must not be written before it.
     await context.registry.until(sessionId, (state) => state === null, STOP_WAIT_MS);
     if (fresh.missingEnvironment.length > 0) throw missing(fresh.missingEnvironment);
+    await services.ender.settleLeftover(sessionId);
     if (context.registry.newest(sessionId) === null) {
       const { generation } = fresh;
       context.registry.enroll(sessionId, { name: "launching", generation, launches: [], due: null }, [

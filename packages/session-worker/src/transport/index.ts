@@ -11,3 +11,4 @@ export type { OpenStoreOptions } from "./open-store.ts";
 export { transcriptPath } from "./transcript-file.ts";
 export { Listener, longestAside } from "./listener.ts";
 export type { ListenerOptions } from "./listener.ts";
+export { operationKinds } from "./operation-kinds.ts";

@@ -1,9 +1,10 @@
+import { operationKinds } from "./operation-kinds.ts";
 import { nodeFileSystem, openJournal } from "@holdfast/recovery-journal";
 import type { FileSystem, JournalOwner } from "@holdfast/recovery-journal";
 import { systemClock, systemIds } from "@holdfast/shared-process";
 import type { Ids } from "@holdfast/shared-process";
 import { OpenedStore } from "./session-store.ts";
-import type { OpenStoreResult, OperationKind } from "./store-contract.ts";
+import type { OpenStoreResult } from "./store-contract.ts";
 import { transcriptAt, transcriptPath } from "./transcript-file.ts";
 import { TranscriptWriter } from "./transcript-writer.ts";
 
@@ -21,15 +22,13 @@ export interface OpenStoreOptions {
   readonly now?: () => number;
 }
 
-const KINDS: readonly OperationKind[] = ["prompt", "steer", "follow_up"];
-
 /** Claims a session's files for one writer (I144). The journal decides; the transcript is touched only behind it. */
 export async function openSessionStore(options: OpenStoreOptions): Promise<OpenStoreResult> {
   const { directory, owner, engine, fs = nodeFileSystem, now = () => systemClock.now() } = options;
   const opened = await openJournal({
     directory: `${directory}/journal`,
     owner,
-    kinds: KINDS,
+    kinds: operationKinds,
     probeOwner: options.probeOwner,
     engine,
     fs,

@@ -1,4 +1,4 @@
-import { appendFileSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -79,6 +79,19 @@ describe("a session's store", () => {
     const next = await store.admit(admission("r2"));
     expect(next).toMatchObject({ kind: "accepted", cursor: before });
     expect(await store.admit(admission("r3"))).toMatchObject({ cursor: "g1:3" });
+  });
+
+  it("I140 does not say of a turn whose end was cut off that it was never admitted", async () => {
+    const first = await open("g1");
+    const a = await accepted(first, "r1");
+    await first.dispatch(a);
+    first.append({ type: "turn_started", turnId: a, actionId: a });
+    first.append({ type: "turn_ended", turnId: a, actionId: a, stopReason: "end_turn", exitCode: 0 });
+    await first.settle(a, { outcome: "ended", stopReason: "end_turn", exitCode: 0 });
+    await first.close();
+    truncateSync(path(), statSync(path()).size - 7);
+    await open("g2");
+    expect(transcript().at(-1)).toMatchObject({ type: "turn_ended", actionId: a, stopReason: "interrupted" });
   });
 
   it("I66 I136 marks a dispatched action as interrupted once, whatever dies in between", async () => {

@@ -12,8 +12,8 @@ import {
   endsSince,
   isDispatched,
   markerOf,
-  neverAdmitted,
   noEnds,
+  withoutRecord,
 } from "./store-recovery.ts";
 import type { Ends } from "./store-recovery.ts";
 import { outcomeOf, settledOf } from "./settled.ts";
@@ -90,8 +90,12 @@ export class OpenedStore implements SessionStore {
   async restore(): Promise<void> {
     const { journal, file } = this.#parts;
     const open = journal.open();
-    for (const actionId of neverAdmitted(file, new Set(open.map(({ operationId }) => operationId))))
-      this.append({ type: "action_cancelled", actionId, reason: "not admitted" });
+    for (const { actionId, started } of withoutRecord(file, new Set(open.map(({ operationId }) => operationId))))
+      this.append(
+        started
+          ? { type: "turn_ended", turnId: actionId, actionId, stopReason: "interrupted" }
+          : { type: "action_cancelled", actionId, reason: "not admitted" },
+      );
     const lost: string[] = [];
     for (const operation of open) {
       const token = journal.adopt(operation);

@@ -83,11 +83,17 @@ export function collectEnd({ ended, marked, started }: Ends, event: Parsed): voi
   if (type !== "steer" || outcome === "injected") ended.add(actionId);
 }
 
+export interface Unrecorded {
+  readonly actionId: string;
+  /** Its turn began, so it was admitted once: its end was cut off, and how it ended is not known. */
+  readonly started: boolean;
+}
+
 /**
- * Accepted lines whose journal record was never written. Reads the last writer's run, and the runs before it as long as they are only
+ * Accepted lines without an end and without an open record: never admitted, or ended by a line that was lost. Reads the last writer's run, and the runs before it as long as they are only
  * traces of an earlier recovery; what lies further back was looked at when those runs began.
  */
-export function neverAdmitted(file: TranscriptFile, open: ReadonlySet<string>): readonly string[] {
+export function withoutRecord(file: TranscriptFile, open: ReadonlySet<string>): readonly Unrecorded[] {
   const last = lastHead(file);
   let run = last && firstOfRun(file, last);
   while (run?.head && isRecoveryOnly(file, run.offset, run.head.generation)) {
@@ -101,9 +107,11 @@ export function neverAdmitted(file: TranscriptFile, open: ReadonlySet<string>): 
   for (const { line, head } of linesOf(file, run.offset)) {
     if (!head) continue;
     if (head.type === ACCEPTED) accepted.add(String(parse(line)["actionId"]));
-    else if (ENDS.has(head.type)) collectEnd(ends, parse(line));
+    else if (ENDS.has(head.type) || head.type === STARTED) collectEnd(ends, parse(line));
   }
-  return [...accepted].filter((actionId) => !ends.ended.has(actionId) && !open.has(actionId));
+  return [...accepted]
+    .filter((actionId) => !ends.ended.has(actionId) && !open.has(actionId))
+    .map((actionId) => ({ actionId, started: ends.started.has(actionId) }));
 }
 
 /** The directory of the shell at the last turn's end, from the end of the file backwards in growing steps. */

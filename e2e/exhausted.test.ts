@@ -1,0 +1,65 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { Home } from "./support/home.ts";
+import { isRunning } from "./support/processes.ts";
+import { waitFor } from "./support/wait-for.ts";
+
+/** Puts the home on a disk of its own that can be filled to the last byte. */
+function smallDisk(home: Home): { fill: () => void; free: () => void } {
+  mkdirSync(home.path, { mode: 0o700 });
+  execFileSync("mount", ["-t", "tmpfs", "-o", "size=2m,mode=0700", "tmpfs", home.path]);
+  home.beforeRemoval = () => void execFileSync("umount", ["-l", home.path]);
+  const filler = join(home.path, "filler");
+  const add = (bytes: number): void => {
+    try {
+      for (;;) writeFileSync(filler, Buffer.alloc(bytes), { flag: "a" });
+    } catch {
+      // No room for so many bytes: that is what was wanted.
+    }
+  };
+  return { fill: () => [65_536, 4_096, 1].forEach(add), free: () => rmSync(filler) };
+}
+
+it("I141 I168 a full disk: requests fail visibly, a stop completes, and all returns by itself", async () => {
+  await using home = await Home.open();
+  const disk = smallDisk(home);
+  await home.newSession("kept", "--prompt", "echo one");
+  const row = await home.newSession("stopped");
+  const worker = home.worker(row);
+  const daemon = home.daemon();
+  disk.fill();
+  expect(await home.agent(["new", "--name", "refused"])).toMatchObject({ code: 6 });
+  // Larger than what the last block of the transcript may still hold.
+  const two = ["prompt", "kept", "--request-id", "r-1", `: ${"x".repeat(20_000)}; echo two`];
+  expect(await home.agent(two)).toMatchObject({ code: 6 });
+  await home.ok(["stop", "stopped"]);
+  expect(isRunning(worker)).toBe(false);
+  expect((await home.show("stopped")).state).toBe("stopped");
+  disk.free();
+  const prompt = async (): Promise<boolean> => (await home.agent(two)).stdout === "two\n";
+  await waitFor(prompt, "prompts are taken again");
+  await home.ok(["session", "resume", "stopped"]);
+  expect((await home.ok(["prompt", "stopped", "echo back"])).stdout).toBe("back\n");
+  expect((await home.list()).map(({ name, state }) => [name, state])).toEqual([
+    ["stopped", "ready"],
+    ["kept", "ready"],
+  ]);
+  expect(home.daemon()).toEqual(daemon);
+}, 90_000);
+
+it("I155 no descriptors left in the daemon: a new session says so, and starts by itself later", async () => {
+  await using home = await Home.open();
+  await home.newSession("first");
+  const { pid } = home.daemon();
+  const used = readdirSync(`/proc/${pid}/fd`).length;
+  execFileSync("prlimit", ["--pid", String(pid), `--nofile=${used + 2}:4096`]);
+  const refused = await home.agent(["new", "--name", "second", "--json"]);
+  expect(refused.code).toBe(6);
+  expect(refused.stderr).toContain("too_many_open_files");
+  execFileSync("prlimit", ["--pid", String(pid), "--nofile=4096:4096"]);
+  await home.untilState("second", "ready", 20_000);
+  expect((await home.ok(["prompt", "second", "echo served"])).stdout).toBe("served\n");
+  expect(readFileSync(`/proc/${pid}/comm`, "utf8")).toBe("holdfastd\n");
+}, 60_000);
