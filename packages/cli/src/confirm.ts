@@ -8,10 +8,14 @@ export class Interrupted extends Error {
 /** False where there is nobody to ask. Throws `Interrupted` with `untouched` on Ctrl-C. */
 export async function confirmed({ io }: Context, question: string, untouched: string): Promise<boolean> {
   if (!io.stdin.isTTY || !io.stderr.isTTY) return false;
-  let interrupt: Disposable | null = null;
+  let interrupt!: () => void;
   const interrupted = new Promise<never>((_resolve, reject) => {
-    interrupt = io.onSignal("SIGINT", () => reject(new Interrupted(`\n${untouched}`)));
+    interrupt = () => reject(new Interrupted(`\n${untouched}`));
   });
-  using _listener = interrupt;
-  return /^y(es)?$/i.test(await Promise.race([io.ask(question), interrupted]));
+  const listener = io.onSignal("SIGINT", interrupt);
+  try {
+    return /^y(es)?$/i.test(await Promise.race([io.ask(question), interrupted]));
+  } finally {
+    listener[Symbol.dispose]();
+  }
 }

@@ -3,20 +3,22 @@ import { closeSync, fstatSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Context } from "./context.ts";
+import { lineByLine, readableLine } from "./log-line.ts";
 import { logTail, readFrom } from "./log-tail.ts";
 
 /** About the last two hundred lines. */
 const TAIL_BYTES = 64 * 1024;
 const POLL_MS = 250;
 
-/** The end of the daemon's log, and with `follow` what is added, over rotations, until interrupted. */
+/** The end of the daemon's log, readable on a terminal and raw elsewhere, and with `follow` what is added, over rotations, until interrupted. */
 export async function daemonLogs({ io, options }: Context, follow: boolean): Promise<void> {
   const path = join(options.home, "logs/supervisor.log");
   const { text, size } = logTail(path, TAIL_BYTES);
   if (size === 0 && !follow)
     throw new ProtocolError("file_not_found", `no log yet: ${path}`, { hint: "agent daemon start" });
-  await io.stdout.write(text);
-  if (follow) await followFile(path, size, (added) => io.stdout.write(added));
+  const readable = io.stdout.isTTY && !options.json ? lineByLine(readableLine) : (raw: Buffer): Buffer => raw;
+  await io.stdout.write(readable(text));
+  if (follow) await followFile(path, size, (added) => io.stdout.write(readable(added)));
 }
 
 async function followFile(path: string, from: number, write: (added: Buffer) => Promise<void>): Promise<never> {

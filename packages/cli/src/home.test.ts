@@ -1,5 +1,7 @@
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
-import { homeOf } from "./home.ts";
+import { checkHome, homeOf } from "./home.ts";
 
 const cwd = (): string => "/work";
 const env = { HOLDFAST_HOME: "/from-env", XDG_STATE_HOME: "/state", HOME: "/home/me" };
@@ -19,4 +21,11 @@ it("makes it absolute and plain", () => {
 it("ignores a relative XDG directory and refuses an empty option", () => {
   expect(homeOf(undefined, { XDG_STATE_HOME: "rel", HOME: "/h" }, cwd)).toBe("/h/.local/state/holdfast");
   expect(() => homeOf("", env, cwd)).toThrow(expect.objectContaining({ code: "usage" }));
+});
+
+it("refuses a file and what would lie below one, and takes a directory that is not there yet", () => {
+  const file = fileURLToPath(import.meta.url);
+  for (const path of [file, join(file, "below")]) expect(() => checkHome(path)).toThrow(`${path} is not a directory`);
+  expect(checkHome(dirname(file))).toBe(dirname(file));
+  expect(checkHome(join(dirname(file), "nowhere"))).toBe(join(dirname(file), "nowhere"));
 });

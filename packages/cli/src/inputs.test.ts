@@ -1,6 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { FakeIo } from "../test/fake-io.ts";
-import { positiveInteger, promptText, secretEnvironment, selector, sessionName } from "./inputs.ts";
+import {
+  cursorAfter,
+  pageCursor,
+  positiveInteger,
+  promptText,
+  secretEnvironment,
+  selector,
+  sessionName,
+} from "./inputs.ts";
 
 const withCode = (code: string) => expect.objectContaining({ code });
 
@@ -23,6 +31,13 @@ it("numbers are whole and positive, of any size", () => {
   expect(positiveInteger("1000000", "--limit")).toBe(1_000_000);
   for (const text of ["0", "-1", "1.5", "x", ""])
     expect(() => positiveInteger(text, "--limit")).toThrow(withCode("usage"));
+});
+
+it("an empty cursor and a page that no list gave are usage errors", () => {
+  expect(() => cursorAfter("")).toThrow(withCode("usage"));
+  expect(cursorAfter("g:1")).toBe("g:1");
+  expect(() => pageCursor("zzz")).toThrow(withCode("usage"));
+  expect(pageCursor("01a228eb-6a4d-7407-978b-e923b1e73b5f")).toContain("-");
 });
 
 it("--env takes a value given, or the one that is set here, and refuses a name without one", () => {

@@ -42,7 +42,8 @@ export function secretEnvironment(settings: readonly string[], env: NodeJS.Proce
   for (const setting of settings) {
     const at = setting.indexOf("=");
     const name = at < 0 ? setting : setting.slice(0, at);
-    if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) throw usage(`--env: not a variable's name: ${JSON.stringify(name)}`, "--env NAME=VALUE");
+    if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name))
+      throw usage(`--env: not a variable's name: ${JSON.stringify(name)}`, "--env NAME=VALUE");
     const value = at < 0 ? env[name] : setting.slice(at + 1);
     if (value === undefined) throw usage(`--env ${name}: not set here`, `--env ${name}=VALUE`);
     values[name] = value;
@@ -57,7 +58,8 @@ export async function promptText(argument: string, io: Io): Promise<string> {
   let bytes = 0;
   for await (const chunk of io.stdin) {
     bytes += chunk.length;
-    if (bytes > MAX_QUEUED_TEXT_BYTES) throw usage("standard input is longer than 8 MiB", "put it into a file of the session's directory");
+    if (bytes > MAX_QUEUED_TEXT_BYTES)
+      throw usage("standard input is longer than 8 MiB", "put it into a file of the session's directory");
     chunks.push(chunk);
   }
   try {

@@ -40,7 +40,8 @@ export function streamOutput(stream: Writable & { readonly isTTY?: boolean; read
   return {
     isTTY: stream.isTTY ?? false,
     get columns() {
-      return stream.columns ?? DEFAULT_COLUMNS;
+      // A terminal that was never told its size says 0.
+      return stream.columns || DEFAULT_COLUMNS;
     },
     write: (data) =>
       new Promise((resolve, reject) => {
@@ -85,13 +86,13 @@ export function systemIo(): Io {
   };
 }
 
+/** Without it there is no mode left to restore, and nothing more to read. */
+function ignoreLostTerminal(): void {}
+
 /** Node puts the mode back by itself where the program ends without disposal: by `exit`, SIGINT or SIGTERM. */
 function rawKeys(callback: (keys: Uint8Array) => void): Disposable {
   const { stdin } = process;
-  const onError = (): void => {
-    // The terminal is gone: there is no mode left to restore.
-  };
-  stdin.on("error", onError);
+  stdin.on("error", ignoreLostTerminal);
   stdin.on("data", callback);
   stdin.setRawMode(true);
   return {
@@ -99,7 +100,7 @@ function rawKeys(callback: (keys: Uint8Array) => void): Disposable {
       stdin.off("data", callback);
       stdin.setRawMode(false);
       stdin.pause();
-      stdin.off("error", onError);
+      stdin.off("error", ignoreLostTerminal);
     },
   };
 }

@@ -27,7 +27,9 @@ export function refuseOptionLikeText(argv: readonly string[], program: Command):
 }
 
 function takesValue(flag: string, command: Command): boolean {
-  for (let at: Command | null = command; at; at = at.parent)
-    if (at.options.some((option) => option.is(flag))) return at.options.some((option) => option.is(flag) && option.required);
+  for (let at: Command | null = command; at; at = at.parent) {
+    const option = at.options.find(({ short, long }) => flag === short || flag === long);
+    if (option) return option.required;
+  }
   return false;
 }

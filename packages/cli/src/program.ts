@@ -42,7 +42,11 @@ export function buildProgram(invocation: Invocation): Command {
   );
   addDaemon(program.command("daemon"), invocation);
   addPs(program.command("ps"), invocation);
-  const session = examples(program.command("session").description("sessions"), "agent session list", "agent help session prompt");
+  const session = examples(
+    program.command("session").description("sessions"),
+    "agent session list",
+    "agent help session prompt",
+  );
   addNew(session.command("new"), invocation);
   addList(session.command("list").alias("ls"), invocation);
   addShow(session.command("show"), invocation);

@@ -14,11 +14,9 @@ it("I150 passes output on byte for byte, bytes before text, to the stream it was
   expect(render({ type: "output", stream: "stdout", text })).toEqual([{ to: "stdout", data: text }]);
 });
 
-it("shows prompts and ends to a viewer alone, and notices on standard error", () => {
-  const accepted: EventBody = { type: "prompt_accepted", actionId: "a", kind: "prompt", text: "ls", requestId: "r" };
-  expect(render(accepted)).toEqual([]);
-  expect(render(accepted, "viewer")).toEqual([{ to: "stdout", data: "> ls\n" }]);
+it("shows ends to a viewer alone, and notices on standard error", () => {
   const failed: EventBody = { type: "turn_ended", turnId: "t", actionId: "a", stopReason: "end_turn", exitCode: 2 };
+  expect(render(failed)).toEqual([]);
   expect(render(failed, "viewer")).toEqual([{ to: "stderr", data: "· exit 2\n" }]);
   expect(render({ type: "tool", toolCallId: "1", title: "read", status: "running" })[0]?.to).toBe("stderr");
 });

@@ -4,11 +4,11 @@ export interface Write {
   readonly to: "stdout" | "stderr";
   readonly data: string | Buffer;
 }
-/** `prompt`: the answer alone. `viewer`: the prompts too. */
+/** `prompt`: the answer alone. `viewer`: how its turns ended too. */
 export type View = "prompt" | "viewer";
 
 const out = (data: string | Buffer): Write[] => [{ to: "stdout", data }];
-const note = (text: string): Write[] => [{ to: "stderr", data: `· ${text}\n` }];
+export const note = (text: string): Write[] => [{ to: "stderr", data: `· ${text}\n` }];
 
 /** An event as people read it. Output and text are byte for byte what the agent wrote (I150); all else is a notice. */
 export function renderEvent(event: SessionEvent, view: View): readonly Write[] {
@@ -19,8 +19,6 @@ export function renderEvent(event: SessionEvent, view: View): readonly Write[] {
       return out(event.text);
     case "thought":
       return view === "viewer" ? note(event.text) : [];
-    case "prompt_accepted":
-      return view === "viewer" ? out(`> ${event.text}\n`) : [];
     case "turn_ended":
       return view === "viewer" ? turnEnded(event.stopReason, event.exitCode) : [];
     case "tool":
@@ -45,6 +43,7 @@ export function renderEvent(event: SessionEvent, view: View): readonly Write[] {
       return note(`child ${event.childId}: ${event.status}`);
     case "steer":
       return note(`steer: ${event.outcome}`);
+    case "prompt_accepted":
     case "session":
     case "turn_started":
       return [];

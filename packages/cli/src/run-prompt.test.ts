@@ -1,3 +1,4 @@
+import { ProtocolError } from "@holdfast/client/protocol";
 import type { EventBody, StopReason } from "@holdfast/client/protocol";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { FakeIo } from "../test/fake-io.ts";
@@ -60,15 +61,22 @@ describe("prompt", () => {
     expect(io.stderr.text).toBe("e");
   });
 
-  it("exits 1 for a command with another status, without a word of its own", async () => {
+  it("exits 1 for a command with another status, and says which and how to pass it on", async () => {
     await answering([started, ended("end_turn", 3)]);
     expect(await prompt()).toBe(1);
-    expect(io.stderr.text).toBe("");
+    expect(io.stderr.text).toBe("error: the command ended with status 3\nhint: --exit-code passes the status on\n");
+  });
+
+  it("new --prompt, which has no such option, gives no such hint", async () => {
+    await answering([started, ended("end_turn", 3)]);
+    expect(await run(["new", "--prompt", "x", "--home", daemon.home], io)).toBe(1);
+    expect(io.stderr.text).toBe("error: the command ended with status 3\n");
   });
 
   it("--exit-code passes the status on, and our own failures become 125", async () => {
     await answering([started, ended("end_turn", 3)]);
     expect(await prompt("--exit-code")).toBe(3);
+    expect(io.stderr.text).toBe("");
     expect(await prompt("--exit-code", "--timeout", "never")).toBe(125);
   });
 
@@ -94,6 +102,29 @@ describe("prompt", () => {
     expect(await prompt()).toBe(exit);
   });
 
+  it("an interrupted turn has a hint", async () => {
+    await answering([started, ended("interrupted")]);
+    await prompt();
+    expect(io.stderr.text).toContain("hint: agent session transcript s shows how far it came\n");
+  });
+
+  it("a reused request id has a hint, also where the daemon gave none", async () => {
+    await daemon.serve(() => {
+      throw new ProtocolError("request_id_reused", "the request id was used for another request");
+    });
+    expect(await prompt()).toBe(5);
+    expect(io.stderr.text).toContain("hint: use a new --request-id, or none\n");
+  });
+
+  it("values missing from the environment: the hint is a command that works as it stands", async () => {
+    await daemon.serve(() => {
+      const data = { names: ["KEY", "TOKEN"] };
+      throw new ProtocolError("needs_fresh_environment", "missing", { hint: "agent session resume S --env KEY", data });
+    });
+    expect(await prompt()).toBe(6);
+    expect(io.stderr.text).toContain("hint: agent session resume s --env KEY=VALUE --env TOKEN=VALUE\n");
+  });
+
   it("--output final holds the answer back and leaves out what came before a tool", async () => {
     const tool: EventBody = { type: "tool", toolCallId: "1", title: "read", status: "completed" };
     await answering([started, message("let me see"), tool, message("it is "), message("so"), ended("end_turn")]);
@@ -108,11 +139,11 @@ describe("prompt", () => {
     expect(daemon.asked.map(({ method }) => method)).not.toContain("session/cancel");
   });
 
-  it("I151 a closed output detaches quietly", async () => {
+  it("I151 a closed output detaches with one line", async () => {
     io.stdout.closed = true;
     await answering([started, output("stdout", "o")]);
     expect(await prompt()).toBe(8);
-    expect(io.stderr.text).toBe("");
+    expect(io.stderr.text).toBe("the output was closed; the turn goes on (agent attach s)\n");
   });
 });
 
@@ -137,5 +168,38 @@ describe("Ctrl-C", () => {
     expect(await prompt()).toBe(130);
     expect(cancels()).toBe(1);
     expect(daemon.asked.at(-1)?.params).toMatchObject({ actionId: "a", requestId: "r.cancel" });
+  });
+
+  it("a second time that a package runner makes a SIGTERM of cancels it as well", async () => {
+    await answering([started], () => {
+      io.raise("SIGINT");
+      io.time = 400;
+      io.raise("SIGTERM");
+      expect(cancels()).toBe(0);
+      io.time = 600;
+      io.raise("SIGTERM");
+    });
+    expect(await prompt()).toBe(130);
+    expect(cancels()).toBe(1);
+  });
+
+  it("a SIGTERM passed on with the first one is the same key press", async () => {
+    await answering([started], () => {
+      io.raise("SIGINT");
+      io.time = 499;
+      io.raise("SIGTERM");
+    });
+    expect(await prompt()).toBe(130);
+    expect(cancels()).toBe(0);
+  });
+
+  it("a SIGTERM without a first one is not taken: it ends the command and not the turn", async () => {
+    let taken: boolean | null = null;
+    await answering([started], () => {
+      taken = io.raise("SIGTERM");
+      io.raise("SIGINT");
+    });
+    expect(await prompt()).toBe(130);
+    expect(taken).toBe(false);
   });
 });

@@ -2,6 +2,7 @@ import { ProtocolError } from "@holdfast/client/protocol";
 import type { SubmitResult } from "@holdfast/client/protocol";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Context } from "./context.ts";
+import { OWN_FAILURE_EXIT, exitOf } from "./failure.ts";
 import { followPrompt, unfinished } from "./follow-prompt.ts";
 import type { PromptOutcome, PromptState } from "./follow-prompt.ts";
 import { SECOND_MS, classifyInterrupt } from "./interrupts.ts";
@@ -17,6 +18,8 @@ export interface PromptRequest {
   readonly form: AnswerForm;
   /** A `shell` command's own status becomes ours. */
   readonly passStatus: boolean;
+  /** How the status could have been ours, where the command has an option for it. */
+  readonly statusHint?: string;
   readonly timeoutMs: number | null;
 }
 
@@ -41,8 +44,9 @@ export async function runPrompt(context: Context, request: PromptRequest): Promi
   } catch (error) {
     if (error instanceof Leaving) throw timedOut(request, submitted !== null);
     // The reader of our output is gone; the turn is not over, and nothing is wrong with it.
-    if (error instanceof OutputClosed) return 8;
-    throw error;
+    if (!(error instanceof OutputClosed)) throw error;
+    await context.say(`the output was closed; the turn goes on (agent attach ${request.session})`);
+    return request.passStatus ? OWN_FAILURE_EXIT : exitOf("interrupted");
   } finally {
     clearTimeout(timer);
   }
@@ -66,7 +70,7 @@ async function stream(context: Context, { request, submitted, leave }: Streaming
   try {
     const outcome = await follow(context, { request, submitted, leave }, writer);
     await writer.end();
-    return settle(context, outcome, request);
+    return settle(outcome, request);
   } catch (error) {
     if (!(error instanceof Leaving) || error.why !== "interrupt") throw error;
     await context.say(`detached: the turn goes on (agent attach ${request.session}); Ctrl-C again cancels it`);
@@ -101,15 +105,15 @@ async function follow(
   return unfinished;
 }
 
-function settle(context: Context, outcome: PromptOutcome, { passStatus, form }: PromptRequest): number {
+function settle(outcome: PromptOutcome, { passStatus, statusHint, session }: PromptRequest): number {
   if (outcome.kind === "done") return 0;
-  if (outcome.kind === "failed") throw new ProtocolError(outcome.code, outcome.message);
+  if (outcome.kind === "failed") {
+    const hint = `agent session transcript ${session} shows how far it came`;
+    throw new ProtocolError(outcome.code, outcome.message, outcome.code === "interrupted" ? { hint } : {});
+  }
   if (passStatus) return outcome.exitCode;
-  // A command that failed has said why itself; only programs are told once more.
-  if (form !== "json" && !context.options.json) return 1;
-  throw new ProtocolError("command_failed", `the command ended with status ${outcome.exitCode}`, {
-    hint: "--exit-code passes the status on",
-  });
+  const message = `the command ended with status ${outcome.exitCode}`;
+  throw new ProtocolError("command_failed", message, statusHint === undefined ? {} : { hint: statusHint });
 }
 
 function timedOut({ session, requestId, timeoutMs }: PromptRequest, accepted: boolean): ProtocolError {
@@ -134,19 +138,22 @@ async function cancel(context: Context, { session, requestId }: PromptRequest, a
 
 /** Ctrl-C once leaves, twice cancels; what arrives within half a second is the same key press. */
 class Interrupts implements Disposable {
-  readonly #listener: Disposable;
+  readonly #listeners: Disposable[];
   #first: number | null = null;
   readonly #twice = new AbortController();
 
   constructor({ io }: Context, leave: AbortController) {
-    this.#listener = io.onSignal("SIGINT", () => {
+    const press = (): void => {
       const now = io.now();
       const meaning = classifyInterrupt(this.#first, now);
-      if (meaning === "first") {
-        this.#first = now;
-        leave.abort(new Leaving("interrupt"));
-      } else if (meaning === "second") this.#twice.abort();
-    });
+      if (meaning === "second") this.#twice.abort();
+      if (meaning !== "first") return;
+      // A package runner makes SIGTERM of the second Ctrl-C; before the first it means what it always does.
+      if (this.#first === null) this.#listeners.push(io.onSignal("SIGTERM", press));
+      this.#first = now;
+      leave.abort(new Leaving("interrupt"));
+    };
+    this.#listeners = [io.onSignal("SIGINT", press)];
   }
 
   /** Waits for the time in which a second one counts. */
@@ -160,6 +167,6 @@ class Interrupts implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    this.#listener[Symbol.dispose]();
+    for (const listener of this.#listeners) listener[Symbol.dispose]();
   }
 }

@@ -1,10 +1,15 @@
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { ProtocolError } from "@holdfast/client/protocol";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { FakeIo } from "../test/fake-io.ts";
 import { ScriptedDaemon } from "../test/scripted-daemon.ts";
+import { until } from "../test/until.ts";
+import { Invocation } from "./invocation.ts";
+import { buildProgram } from "./program.ts";
 import { run } from "./run.ts";
+import { pathOf } from "./usage.ts";
 
 let io: FakeIo;
 let home: string;
@@ -41,8 +46,19 @@ describe("a wrong command line exits 2 in our form and", () => {
     [["stpo", "x"], "Did you mean stop?"],
     [["session", "list", "--limt", "3"], "Did you mean --limit?"],
     [["prompt", "s", "-la"], "--"],
-    [["prompt", "s"], "agent help"],
-    [["show", ""], "Did you mean"],
+    [["prompt", "s"], "hint: agent prompt --help"],
+    [["session", "stop"], "hint: agent session stop --help"],
+    [["session", "frobnicate"], "hint: agent session --help"],
+    [["daemon", "frobnicate"], "hint: agent daemon --help"],
+    [["show", ""], "Did you mean session show?"],
+    [["ls", "--nope"], "hint: agent ls --help"],
+    [["ls", "-x"], "hint: agent ls --help"],
+    [["prompt", "s", "make", "test"], "hint: put the text in quotes"],
+    [["prompt", "s", "--version"], "hint: put -- before text that begins with -"],
+    [["session", "steer", "--no-autostart", "--home", "/x", "s", "--help"], "put -- before text that begins with -"],
+    [["new", "--prompt", "--version"], "hint: --prompt=--version"],
+    [["help", "session", "promt"], "Did you mean prompt?"],
+    [["transcript", "s"], "Did you mean session transcript?"],
   ])("%j says what to type", async (argv, hint) => {
     expect(await run(argv, io)).toBe(2);
     expect(io.stderr.text).toMatch(/^error: .+\nhint: .+\n$/);
@@ -60,9 +76,31 @@ describe("a wrong command line exits 2 in our form and", () => {
     [["stop", " "]],
     [["new", "--ensure"]],
     [["prompt", "s", "x", "--output", "xml"]],
+    [["prompt", "s", "x", "--no-wait", "--timeout", "1s"]],
+    [["prompt", "s", "x", "--no-wait", "--exit-code"]],
+    [["prompt", "s", "x", "--no-wait", "--output", "text"]],
+    [["prompt", "s", "x", "--json", "--output", "final"]],
+    [["prompt", "s", "x", "--json", "--output", "text"]],
+    [["ls", "--limit", "x"]],
+    [["ls", "--cursor", "zzz"]],
+    [["new", "--cwd", ""]],
+    [["ps", "--dry-run"]],
+    [["daemon", "stop", "--force", "--keep-workers"]],
+    [["attach", "s", "--from", ""]],
+    [["session", "transcript", "s", "--from", ""]],
   ])("%j is refused before anything is started", async (argv) => {
-    expect(await run([...argv, "--home", home], io)).toBe(2);
+    expect([2, 125]).toContain(await run([...argv, "--home", home], io));
+    expect(io.stderr.text.replace(/^\{.*"code":"usage".*"hint":".+".*\}\n$/, "error: x\nhint: x\n")).toMatch(
+      /^error: .+\nhint: .+\n$/,
+    );
     expect(readdirSync(home)).toEqual([]);
+  });
+
+  it("so does a home that is a file", async () => {
+    const path = join(home, "file");
+    writeFileSync(path, "");
+    expect(await run(["new", "--home", path], io)).toBe(2);
+    expect(io.stderr.text).toContain(`error: ${path} is not a directory\n`);
   });
 
   it("I148 a bad name is invalid_name before anything is started", async () => {
@@ -82,6 +120,34 @@ it("--help goes to standard output and exits 0, also into a closed pipe", async 
   expect(io.stdout.text).toContain("--ensure");
   io.stdout.closed = true;
   expect(await run(["--help"], io)).toBe(0);
+});
+
+it.each([
+  [["help", "session", "prompt"], "Usage: agent session prompt"],
+  [["daemon", "help", "stop"], "Usage: agent daemon stop"],
+  [["session", "help", "ls"], "Usage: agent session list"],
+  [["help"], "Usage: agent [options]"],
+])("%j prints that verb's help", async (argv, text) => {
+  expect(await run(argv, io)).toBe(0);
+  expect(io.stdout.text).toContain(text);
+});
+
+it("the help of every verb has examples, and no option has an empty list for its default", async () => {
+  const groups = [buildProgram(new Invocation(io))];
+  for (let group = groups.shift(); group; group = groups.shift()) {
+    groups.push(...group.commands.filter((command) => command.name() !== "help"));
+    const words = pathOf(group).split(" ").slice(1);
+    const own = new FakeIo();
+    expect(await run([...words, "--help"], own)).toBe(0);
+    expect(own.stdout.text).toContain("Examples:\n  agent ");
+    expect(own.stdout.text).not.toContain("default: []");
+  }
+});
+
+it("a list without sessions says so on standard error alone", async () => {
+  expect(await run(["ls", "--home", home], io)).toBe(0);
+  expect(io.stdout.text).toBe("");
+  expect(io.stderr.text).toContain("no sessions\n");
 });
 
 it("version names all that decides about compatibility", async () => {
@@ -110,7 +176,9 @@ describe("with a daemon", () => {
   afterEach(() => daemon.remove());
 
   it("I151 a list into a closed pipe exits 0 quietly", async () => {
-    await daemon.serve(() => ({ sessions: [] }));
+    await daemon.serve(() => ({
+      sessions: [{ sessionId: "s", name: null, agent: "shell", cwd: "/", state: "ready", activity: "idle" }],
+    }));
     io.stdout.closed = true;
     expect(await run(["ls", "--home", daemon.home], io)).toBe(0);
     expect(io.stderr.text).toBe("");
@@ -143,5 +211,49 @@ describe("with a daemon", () => {
       secretEnvironment: { SECRET: "s", K: "V" },
     });
     expect(io.stdout.text).toContain("session s (n) is ready: shell in /work/d");
+  });
+
+  it("--ensure with another directory or agent says which one the session has", async () => {
+    await daemon.serve(() => {
+      throw new ProtocolError("name_in_use", "in use", { data: { sessionId: "s", cwd: "/their dir", agent: "echo" } });
+    });
+    expect(await run(["new", "--name", "n", "--ensure", "--home", daemon.home], io)).toBe(5);
+    expect(io.stderr.text).toContain("error: the session n has another directory or agent: echo in /their dir\n");
+    expect(io.stderr.text).toContain("--agent echo --cwd '/their dir' takes it");
+  });
+
+  it.each([
+    ["working", "cancelled the turn\n"],
+    ["idle", "no turn runs\n"],
+  ])("cancel of a session that is %s says what it did", async (activity, text) => {
+    await daemon.serve(() => ({ sessionId: "s", name: null, state: "ready", activity }));
+    expect(await run(["session", "cancel", "s", "--home", daemon.home], io)).toBe(0);
+    expect(io.stdout.text).toBe(text);
+    expect(daemon.asked.map(({ method }) => method)).toContain("session/cancel");
+  });
+
+  it("I151 --from that is no cursor is told at once and asked once", async () => {
+    await daemon.serve(({ method }) => {
+      if (method === "session/attach") throw new ProtocolError("usage", "not a cursor: bogus", { hint: "x" });
+      return { sessionId: "s" };
+    });
+    for (const verb of [["attach"], ["session", "transcript"]])
+      expect(await run([...verb, "s", "--from", "bogus", "--home", daemon.home], io)).toBe(2);
+    expect(io.stderr.text).toBe("error: not a cursor: bogus\nhint: x\n".repeat(2));
+    expect(daemon.asked.filter(({ method }) => method === "session/attach")).toHaveLength(2);
+  });
+
+  it("Ctrl-C at a question leaves everything untouched and exits 130", async () => {
+    const terminal = new FakeIo({ terminal: true });
+    await daemon.serve(() => {
+      throw new ProtocolError("daemon_busy", "sessions are working: s");
+    });
+    terminal.line = new Promise(() => {});
+    const stopping = run(["daemon", "stop", "--home", daemon.home], terminal);
+    await until(() => terminal.stderr.text.includes("interrupt them?"));
+    terminal.raise("SIGINT");
+    expect(await stopping).toBe(130);
+    expect(terminal.stderr.text).toMatch(/interrupt them\? \[y\/N\] \nnothing was touched\n$/);
+    expect(daemon.asked).toHaveLength(1);
   });
 });

@@ -1,6 +1,7 @@
 import { findOwner } from "@holdfast/client";
 import type { OwnerRecord } from "@holdfast/client/protocol";
 import { setTimeout as sleep } from "node:timers/promises";
+import { confirmed } from "./confirm.ts";
 import type { Context } from "./context.ts";
 import { isCode } from "./reads.ts";
 
@@ -35,10 +36,9 @@ async function request(context: Context, mode: StopMode, record: OwnerRecord | n
   } catch (error) {
     // Another protocol cannot be asked; the signal means the same to every daemon: leave the workers to the next one.
     if (isCode(error, "version_mismatch") && mode === "keep_workers" && record) return await terminate(record, error);
-    const { io } = context;
-    if (!isCode(error, "daemon_busy") || mode !== "ask" || !io.stdin.isTTY || !io.stderr.isTTY) throw error;
-    await context.say(error instanceof Error ? error.message : "sessions are busy");
-    if (!/^y(es)?$/i.test(await io.ask("interrupt them? [y/N] "))) throw error;
+    if (!isCode(error, "daemon_busy") || mode !== "ask") throw error;
+    await context.notice(error instanceof Error ? error.message : "sessions are busy");
+    if (!(await confirmed(context, "interrupt them? [y/N] ", "nothing was touched"))) throw error;
     return await client.call("daemon/stop", { mode: "force", requestId: await context.mutationId("force") });
   }
 }

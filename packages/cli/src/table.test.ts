@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { styleOf, table } from "./table.ts";
+import { directoryText, styleOf, table } from "./table.ts";
 import type { Column } from "./table.ts";
 
 interface Row {
@@ -10,7 +10,7 @@ const columns: Column<Row>[] = [
   { title: "ID", text: ({ id }) => id, colour: () => "red" },
   { title: "PATH", text: ({ path }) => path, shrinks: true },
 ];
-const plain = { columns: 30, colour: false };
+const plain = { columns: 30, colour: false, userHome: null };
 
 describe("a table", () => {
   it("aligns its columns and leaves no blanks at the end", () => {
@@ -41,10 +41,27 @@ describe("a table", () => {
   });
 });
 
+it("off a terminal is one line a row, uncut, between tabs and without a heading", () => {
+  const path = `/${"long/".repeat(40)}`;
+  const style = { columns: null, colour: false, userHome: null };
+  expect(table([{ id: "1", path }], columns, style)).toBe(`1\t${path}`);
+});
+
+it("writes the user's directory as ~, and no other that begins like it", () => {
+  const style = { ...plain, userHome: "/home/me" };
+  expect(["/home/me", "/home/me/x", "/home/mean", "/"].map((path) => directoryText(path, style))).toEqual([
+    "~",
+    "~/x",
+    "/home/mean",
+    "/",
+  ]);
+});
+
 describe("its style", () => {
-  it("is 80 columns without colour off a terminal, and obeys NO_COLOR on one", () => {
-    expect(styleOf({ isTTY: false, columns: 200 }, {})).toEqual({ columns: 80, colour: false });
-    expect(styleOf({ isTTY: true, columns: 200 }, {})).toEqual({ columns: 200, colour: true });
+  it("is whole values without colour off a terminal, and obeys NO_COLOR on one", () => {
+    const env = { HOME: "/h" };
+    expect(styleOf({ isTTY: false, columns: 200 }, env)).toEqual({ columns: null, colour: false, userHome: null });
+    expect(styleOf({ isTTY: true, columns: 200 }, env)).toEqual({ columns: 200, colour: true, userHome: "/h" });
     expect(styleOf({ isTTY: true, columns: 200 }, { NO_COLOR: "1" }).colour).toBe(false);
   });
 });

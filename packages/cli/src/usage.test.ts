@@ -9,6 +9,7 @@ it.each([
   ["stp", "stop"],
   ["log", "logs"],
   ["frobnicate", null],
+  ["rnt", null],
   ["", null],
 ])("for %j the nearest verb is %s", (word, verb) => {
   expect(nearest(word, verbs)).toBe(verb);

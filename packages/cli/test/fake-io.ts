@@ -4,12 +4,13 @@ import type { Io, Output, TerminalSignal } from "../src/io.ts";
 /** Takes what a command writes. `closed` fails like a pipe without a reader. */
 export class FakeOutput implements Output {
   readonly isTTY: boolean;
-  readonly columns = 80;
+  readonly columns: number;
   closed = false;
   #parts: Buffer[] = [];
 
-  constructor(isTTY = false) {
+  constructor(isTTY = false, columns = 80) {
     this.isTTY = isTTY;
+    this.columns = columns;
   }
 
   write(data: string | Uint8Array): Promise<void> {
@@ -29,15 +30,21 @@ export class FakeOutput implements Output {
 
 /** A process's surroundings, held in memory. */
 export class FakeIo implements Io {
-  readonly stdout = new FakeOutput();
+  readonly stdout: FakeOutput;
   readonly stderr: FakeOutput;
   readonly env: NodeJS.ProcessEnv = {};
   readonly cwd = "/work";
   readonly stdin: Io["stdin"];
   time = 0;
+  /** What a person types at a question. */
+  line: Promise<string> = Promise.resolve("");
+  /** Whether keys are read one by one, as in raw mode. */
+  raw = false;
+  #keys: ((keys: Uint8Array) => void) | null = null;
   #listeners = new Map<TerminalSignal, Set<() => void>>();
 
   constructor({ input = "", terminal = false }: { input?: string | Buffer; terminal?: boolean } = {}) {
+    this.stdout = new FakeOutput(terminal);
     this.stderr = new FakeOutput(terminal);
     this.stdin = {
       isTTY: terminal,
@@ -64,7 +71,23 @@ export class FakeIo implements Io {
     return (listeners?.size ?? 0) > 0;
   }
 
-  ask(): Promise<string> {
-    return Promise.resolve("");
+  onKeys(callback: (keys: Uint8Array) => void): Disposable {
+    this.raw = true;
+    this.#keys = callback;
+    return {
+      [Symbol.dispose]: () => {
+        this.raw = false;
+        this.#keys = null;
+      },
+    };
+  }
+
+  press(...keys: readonly number[]): void {
+    this.#keys?.(Uint8Array.from(keys));
+  }
+
+  async ask(question: string): Promise<string> {
+    await this.stderr.write(question);
+    return await this.line;
   }
 }

@@ -94,6 +94,14 @@ it("passes a refusal on", async () => {
   await expect(collect()).rejects.toMatchObject({ code: "session_not_found" });
 });
 
+it("passes on at once that a cursor is none, and does not ask again", async () => {
+  await daemon.serve(1, () => {
+    throw new ProtocolError("usage", "not a cursor: bogus");
+  });
+  await expect(collect({ from: "bogus" })).rejects.toMatchObject({ code: "usage", message: "not a cursor: bogus" });
+  expect(daemon.seen).toHaveLength(1);
+});
+
 it("ends with the signal's reason while it follows", async () => {
   const abort = new AbortController();
   await daemon.serve(1, () => {

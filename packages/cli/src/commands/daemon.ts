@@ -1,40 +1,47 @@
 import type { DaemonStatus } from "@holdfast/client/protocol";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Command } from "commander";
 import type { Context } from "../context.ts";
+import { addHelp, examples } from "../help.ts";
 import type { Invocation } from "../invocation.ts";
 import { isCode } from "../reads.ts";
-import { nearest, usage } from "../usage.ts";
+import { helpOf, nearestCommand, usage } from "../usage.ts";
 
 export function addDaemon(daemon: Command, invocation: Invocation): void {
   daemon
     .description("the daemon of a home; without a verb it runs in the foreground")
     .usage("[run|start|stop|restart|status|logs] [options]")
-    .argument("[verb]")
-    .addHelpText(
-      "after",
-      `
-Examples:
-  agent daemon start            detached
-  agent daemon restart          a new one takes over; sessions keep running
-  agent daemon status --quiet   its pid alone`,
-    );
+    .argument("[verb]");
+  examples(
+    daemon,
+    "agent daemon start            detached",
+    "agent daemon restart          a new one takes over; sessions keep running",
+    "agent daemon status --quiet   its pid alone",
+  );
   invocation.handle(daemon, async (context, _options, [verb]) => {
     if (verb === undefined) return await runForeground(context);
-    const close = nearest(
-      verb,
-      daemon.commands.map((command) => command.name()),
-    );
-    throw usage(`unknown command 'daemon ${verb}'`, close ? `Did you mean ${close}?` : "agent help daemon");
+    const close = nearestCommand(verb, daemon);
+    throw usage(`unknown command 'daemon ${verb}'`, close ? `Did you mean ${close}?` : helpOf(daemon));
   });
-  invocation.handle(daemon.command("run").description("in the foreground"), runForeground);
-  invocation.handle(daemon.command("start").description("detached; returns when it answers"), start);
+  const run = daemon.command("run").description("in the foreground; ending it leaves the workers running");
+  invocation.handle(examples(run, "agent daemon run"), runForeground);
+  const detached = daemon.command("start").description("detached; returns when it answers");
+  invocation.handle(examples(detached, "agent daemon start", "agent daemon start --home DIR --json"), start);
   addStop(daemon.command("stop"), invocation);
-  invocation.handle(daemon.command("restart").description("a new one; sessions keep running"), async (context) => {
+  const restart = daemon.command("restart").description("a new one; sessions keep running");
+  invocation.handle(examples(restart, "agent daemon restart"), async (context) => {
     const { stopDaemon } = await import("../stop-daemon.ts");
     await stopDaemon(context, "keep_workers");
     await start(context);
   });
-  const status = daemon.command("status").description("what the daemon is and has counted");
+  addStatus(daemon.command("status"), invocation);
+  addLogs(daemon.command("logs"), invocation);
+  addHelp(daemon);
+}
+
+function addStatus(status: Command, invocation: Invocation): void {
+  status.description("what the daemon is and has counted; exit 3 without one");
+  examples(status, "agent daemon status", "agent daemon status --json", "agent daemon status --quiet");
   invocation.handle<{ quiet?: boolean }>(
     status.option("--quiet", "the pid alone"),
     async (context, { quiet = false }) => {
@@ -44,7 +51,11 @@ Examples:
       else await context.answer(answer, () => statusText(answer));
     },
   );
-  const logs = daemon.command("logs").description("the end of the daemon's log");
+}
+
+function addLogs(logs: Command, invocation: Invocation): void {
+  logs.description("the end of the daemon's log; JSON lines off a terminal or with --json");
+  examples(logs, "agent daemon logs", "agent daemon logs -f");
   invocation.handle<{ follow?: boolean }>(
     logs.option("-f, --follow", "go on with what comes"),
     async (context, more) => {
@@ -55,12 +66,17 @@ Examples:
 }
 
 function addStop(stop: Command, invocation: Invocation): void {
+  examples(stop, "agent daemon stop", "agent daemon stop --force", "agent daemon stop --keep-workers");
   stop
     .description("passivate what is idle and end the daemon")
     .option("--force", "interrupt busy sessions, visibly")
     .option("--keep-workers", "leave the sessions running for the next daemon");
   invocation.handle<{ force?: boolean; keepWorkers?: boolean }>(stop, async (context, { force, keepWorkers }) => {
-    if (force && keepWorkers) throw usage("--force and --keep-workers exclude each other");
+    if (force && keepWorkers)
+      throw usage(
+        "--force and --keep-workers exclude each other",
+        "--force ends the sessions, --keep-workers does not",
+      );
     const { stopDaemon } = await import("../stop-daemon.ts");
     const outcome = await stopDaemon(context, force ? "force" : keepWorkers ? "keep_workers" : "ask");
     await context.answer(outcome, () =>
@@ -69,12 +85,34 @@ function addStop(stop: Command, invocation: Invocation): void {
   });
 }
 
-async function runForeground({ options: { home } }: Context): Promise<number> {
+async function runForeground(context: Context): Promise<number> {
+  const { home } = context.options;
   const [{ runSupervisor }, { programs }] = await Promise.all([
     import("@holdfast/daemon-supervisor/main"),
     import("../programs.ts"),
   ]);
-  return await runSupervisor({ home, workerProgram: programs().worker, foreground: true });
+  const ended = new AbortController();
+  const announced = context.io.stderr.isTTY ? announceServing(context, ended.signal) : null;
+  try {
+    return await runSupervisor({ home, workerProgram: programs().worker, foreground: true });
+  } finally {
+    ended.abort();
+    await announced;
+  }
+}
+
+const SERVING_POLL_MS = 50;
+
+/** The owner record says when this process serves. */
+async function announceServing(context: Context, ended: AbortSignal): Promise<void> {
+  const { findOwner } = await import("@holdfast/client");
+  const { home } = context.options;
+  while (!ended.aborted) {
+    const owner = findOwner(home);
+    if (owner.kind === "found" && owner.record.phase === "serving" && owner.record.identity.pid === process.pid)
+      return await context.say(`serving ${home} (pid ${process.pid}); Ctrl-C leaves the workers running`);
+    await sleep(SERVING_POLL_MS);
+  }
 }
 
 async function start(context: Context): Promise<void> {
@@ -91,7 +129,9 @@ async function start(context: Context): Promise<void> {
 }
 
 function statusText({ sessions, counters, ...status }: DaemonStatus): string {
-  const lines = Object.entries(status).map(([key, value]) => `${key.padEnd(12)} ${value}`);
+  const lines = Object.entries(status).map(
+    ([key, value]) => `${key.padEnd(12)} ${typeof value === "number" ? Math.round(value) : value}`,
+  );
   const count = Object.entries(sessions).map(([state, number]) => `${number} ${state}`);
   lines.push(`${"sessions".padEnd(12)} ${count.join(", ") || "none"}`);
   for (const [name, value] of Object.entries(counters)) if (value > 0) lines.push(`${name.padEnd(12)} ${value}`);

@@ -2,6 +2,8 @@ import { ProtocolError } from "@holdfast/client/protocol";
 import type { ForceStopPlan } from "@holdfast/daemon-supervisor/offline";
 import type { Command } from "commander";
 import type { Context } from "../context.ts";
+import { confirmed } from "../confirm.ts";
+import { examples } from "../help.ts";
 import type { Invocation } from "../invocation.ts";
 import { psText } from "../ps-text.ts";
 import { styleOf } from "../table.ts";
@@ -14,6 +16,7 @@ interface Options {
 }
 
 export function addPs(command: Command, invocation: Invocation): void {
+  examples(command, "agent ps", "agent ps --force-stop --dry-run", "agent ps --force-stop --yes");
   command
     .description("the daemon and workers of this home, and what became of them")
     .option("--force-stop", "stop them all for certain, by identity")
@@ -21,7 +24,8 @@ export function addPs(command: Command, invocation: Invocation): void {
     .option("--yes", "do not ask");
   invocation.handle<Options>(command, async (context, options) => {
     if (options.forceStop) return await forceStop(context, options);
-    if (options.dryRun || options.yes) throw usage("--dry-run and --yes belong to --force-stop");
+    if (options.dryRun || options.yes)
+      throw usage("--dry-run and --yes belong to --force-stop", "agent ps --force-stop --dry-run");
     const { psOffline } = await import("@holdfast/daemon-supervisor/offline");
     const report = await psOffline(context.options.home);
     const { stdout, env } = context.io;
@@ -30,15 +34,21 @@ export function addPs(command: Command, invocation: Invocation): void {
   });
 }
 
+const UNTOUCHED = "nothing was touched";
+
 async function forceStop(context: Context, { dryRun, yes }: Options): Promise<number> {
   const { home } = context.options;
   const offline = await import("@holdfast/daemon-supervisor/offline");
   const plan = await offline.planForceStop(home);
   for (const line of planText(plan, home)) await context.say(line);
-  if (dryRun) return 0;
+  if (dryRun) {
+    if (context.options.json)
+      await context.answer({ stopped: [], kept: [], failed: [], plan: planEntries(plan) }, () => "");
+    return 0;
+  }
   const something = plan.daemon !== null || plan.workers.length > 0;
-  if (something && !yes && !(await confirmed(context)))
-    throw new ProtocolError("confirmation_required", "nothing was touched", { hint: "agent ps --force-stop --yes" });
+  if (something && !yes && !(await confirmed(context, "stop them? [y/N] ", UNTOUCHED)))
+    throw new ProtocolError("confirmation_required", UNTOUCHED, { hint: "agent ps --force-stop --yes" });
   const { programs } = await import("../programs.ts");
   const outcome = await offline.forceStop(home, {
     workerProgram: programs().worker,
@@ -51,10 +61,11 @@ async function forceStop(context: Context, { dryRun, yes }: Options): Promise<nu
   return outcome.failed.length > 0 ? 1 : 0;
 }
 
-async function confirmed({ io }: Context): Promise<boolean> {
-  if (!io.stdin.isTTY || !io.stderr.isTTY) return false;
-  return /^y(es)?$/i.test(await io.ask("stop them? [y/N] "));
-}
+/** As they would stand in the report. */
+const planEntries = ({ daemon, workers }: ForceStopPlan) => [
+  ...(daemon ? [{ kind: "daemon", id: daemon.startId, pid: daemon.pid }] : []),
+  ...workers.map(({ sessionId, pid }) => ({ kind: "worker", id: sessionId, pid })),
+];
 
 /** Nothing of another home is looked at, so nothing of one can be touched. */
 function planText({ daemon, workers }: ForceStopPlan, home: string): string[] {

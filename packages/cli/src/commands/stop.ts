@@ -1,6 +1,7 @@
 import { ProtocolError } from "@holdfast/client/protocol";
 import type { Command } from "commander";
-import { selector } from "../inputs.ts";
+import { Interrupted } from "../confirm.ts";
+import { examples } from "../help.ts";
 import type { Invocation } from "../invocation.ts";
 import { rowLine } from "../rows.ts";
 
@@ -11,9 +12,10 @@ interface Options {
   readonly wait: boolean;
 }
 
-class Interrupted extends Error {}
+const GOES_ON = "not waiting any longer: the stop goes on";
 
 export function addStop(command: Command, invocation: Invocation): void {
+  examples(command, "agent stop build", "agent stop build --force", "agent session stop build --archive --no-wait");
   command
     .description("stop a session for certain, and wait for its end")
     .argument("<session>", "id, name, or part of an id")
@@ -21,11 +23,11 @@ export function addStop(command: Command, invocation: Invocation): void {
     .option("--archive", "archive it too")
     .option("--no-wait", "answer within 2 s: stopped, or stopping (exit 8)");
   invocation.handle<Options>(command, async (context, { force, archive, wait }, [given = ""]) => {
-    const session = selector(given);
+    const session = context.select(given);
     const leave = new AbortController();
     const client = await context.client();
     const requestId = await context.mutationId();
-    const interrupt = context.io.onSignal("SIGINT", () => leave.abort(new Interrupted()));
+    const interrupt = context.io.onSignal("SIGINT", () => leave.abort(new Interrupted(GOES_ON)));
     await context.notice(`stopping ${session}`);
     try {
       const params = { session, requestId, wait, ...(force ? { force } : {}), ...(archive ? { archive } : {}) };
@@ -35,10 +37,6 @@ export function addStop(command: Command, invocation: Invocation): void {
       throw new ProtocolError("stopping", `still stopping${row.killAt ? `; killed at ${row.killAt}` : ""}`, {
         hint: `agent session show ${session}`,
       });
-    } catch (error) {
-      if (!(error instanceof Interrupted)) throw error;
-      await context.say("not waiting any longer: the stop goes on");
-      return 130;
     } finally {
       interrupt[Symbol.dispose]();
     }

@@ -1,8 +1,10 @@
 import { PROTOCOL_VERSION, SCHEMA_REVISION, VERSION } from "@holdfast/client/protocol";
 import type { Command } from "commander";
+import { examples } from "../help.ts";
 import type { Invocation } from "../invocation.ts";
 
 export function addVersion(command: Command, invocation: Invocation): void {
+  examples(command, "agent version", "agent version --json");
   command.description("versions of this program, and what it can prove about processes here");
   invocation.handle(command, async (context) => {
     const { createObserver } = await import("@holdfast/shared-process");
