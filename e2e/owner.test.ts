@@ -1,4 +1,5 @@
 import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, it } from "vitest";
 import { Home } from "./support/home.ts";
 import { isFrozen, isRunning, signal } from "./support/processes.ts";
@@ -73,3 +74,14 @@ it.each(["", "\0\0\0\0\0\0\0\0", "{}", "garbage"])(
     expect(epoch(home.ownerPath())).toBeGreaterThan(epoch(before));
   },
 );
+
+it.each(["", "garbage"])("I132 I165 a damaged record %j above that of a dead owner blocks nobody", async (text) => {
+  await using home = await Home.open();
+  const row = await home.newSession("s");
+  await home.kill(home.daemon());
+  const above = epoch(home.ownerPath()) + 1;
+  writeFileSync(join(home.path, "owner", `${above}.json`), text);
+  expect((await home.list()).map(({ sessionId }) => sessionId)).toEqual([row.sessionId]);
+  expect(await home.agent(["prompt", "s", "echo served"])).toMatchObject({ code: 0, stdout: "served\n" });
+  expect(epoch(home.ownerPath())).toBe(above + 1);
+});

@@ -101,7 +101,9 @@ export class Context {
 async function ownerAlive(home: string, record: OwnerRecord): Promise<OwnerLiveness> {
   const { ownerState } = await import("@holdfast/daemon-supervisor/offline");
   const state = ownerState(home);
+  // A damaged record above this one, and no process that could be its owner: nobody owns the home.
+  if (state.kind === "none") return "gone";
   // Another owner was recorded meanwhile: nothing is known of this one, and the next look finds the other.
-  if (state.kind === "none" || state.record?.epoch !== record.epoch) return "unknown";
+  if (state.record?.epoch !== record.epoch) return "unknown";
   return state.kind === "stopped" ? "gone" : state.kind;
 }

@@ -43,6 +43,7 @@ export async function runPrompt(context: Context, request: PromptRequest): Promi
     return await stream(context, { request, submitted, leave });
   } catch (error) {
     if (error instanceof Leaving) throw timedOut(request, submitted !== null);
+    if (submitted && error instanceof ProtocolError && error.retryable) throw lostSight(request, error);
     // The reader of our output is gone; the turn is not over, and nothing is wrong with it.
     if (!(error instanceof OutputClosed)) throw error;
     await context.say(`the output was closed; the turn goes on (agent attach ${request.session})`);
@@ -115,6 +116,12 @@ function settle(outcome: PromptOutcome, { passStatus, statusHint, session }: Pro
   const message = `the command ended with status ${outcome.exitCode}`;
   throw new ProtocolError("command_failed", message, statusHint === undefined ? {} : { hint: statusHint });
 }
+
+/** It was accepted, so it must not be sent again, whatever became of the way to its answer. */
+const lostSight = ({ session }: PromptRequest, error: ProtocolError): ProtocolError =>
+  new ProtocolError("timeout", `the prompt was accepted, but its answer cannot be followed: ${error.message}`, {
+    hint: `agent attach ${session}`,
+  });
 
 function timedOut({ session, requestId, timeoutMs }: PromptRequest, accepted: boolean): ProtocolError {
   const after = `after ${(timeoutMs ?? 0) / 1_000} s`;

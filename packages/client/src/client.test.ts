@@ -88,14 +88,18 @@ describe("a call", () => {
     await expect(answer).rejects.toThrow("enough");
   });
 
-  it("waits longer than the silence limit for a daemon that still answers its status", async () => {
+  it("I138 waits longer than the silence limit, without a word, for a daemon that still answers its status", async () => {
     await daemon.serve(1, async ({ method }) => {
       if (method === "daemon/status") return {};
       const started = performance.now();
       while (performance.now() - started < 2 * quick.silentMs) await new Promise(setImmediate);
       return { sessionId: "one" };
     });
-    expect(await connect().call("session/cancel", cancel)).toEqual({ sessionId: "one" });
+    const notices: string[] = [];
+    const patient = connect({ onNotice: (text) => notices.push(text) });
+    expect(await patient.call("session/cancel", cancel)).toEqual({ sessionId: "one" });
+    // It answers others, so it is not called silent (I138).
+    expect(notices).toEqual([]);
   });
 });
 

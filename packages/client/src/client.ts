@@ -128,6 +128,8 @@ async function answered(
   for (;;) {
     const first = await within(settled, patience.noticeMs);
     if (first) return first.value.value;
+    // Only this request was silent until now; whether the daemon is, its answer to another one tells.
+    patience.renew();
     const sign = peer.request("daemon/status", {}).then(
       () => null,
       () => null,

@@ -52,6 +52,7 @@ export class Peer {
   readonly #waiters = new Map<number | string, Waiter>();
   readonly #closeListeners: (() => void)[] = [];
   #nextId = 1;
+  #holding = false;
   #closed = false;
 
   constructor(stream: Duplex, handlers: PeerHandlers = {}) {
@@ -185,8 +186,13 @@ export class Peer {
     }
     if (this.#closed || this.#stream.write(encodeFrame(reply))) return;
     // Whoever asks without reading the answers is not read on until it does (I116).
+    if (this.#holding) return;
+    this.#holding = true;
     this.#stream.pause();
-    this.#stream.once("drain", () => this.#stream.resume());
+    this.#stream.once("drain", () => {
+      this.#holding = false;
+      this.#stream.resume();
+    });
   }
 
   #refuse(why: string): void {
