@@ -61,6 +61,16 @@ describe("prompt", () => {
     expect(io.stderr.text).toBe("e");
   });
 
+  it("I143 exits 8 when it was accepted and its answer cannot be followed: it must not be sent again", async () => {
+    await daemon.serve(({ method }) => {
+      if (method === "session/attach") throw new ProtocolError("too_many_open_files", "none left");
+      return { actionId: "a", status: "accepted", requestId: "r", cursor: "c0" };
+    });
+    expect(await prompt("--json")).toBe(8);
+    const { error }: { error: { code: string; retryable: boolean } } = JSON.parse(io.stderr.text);
+    expect([error.code, error.retryable]).toEqual(["timeout", false]);
+  });
+
   it("exits 1 for a command with another status, and says which and how to pass it on", async () => {
     await answering([started, ended("end_turn", 3)]);
     expect(await prompt()).toBe(1);
