@@ -1,9 +1,14 @@
 import { spawnSync } from "node:child_process";
-import { readdirSync } from "node:fs";
+import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { startIdOf } from "../src/index.ts";
+import { parseStat, startIdOf } from "../src/index.ts";
 import { baseEnv, eventually, firstLine, fixture, observer, start, temporaryDirectory } from "./harness.ts";
+
+const stateAt = (path: string): string | null => {
+  const parsed = parseStat(readFileSync(path, "latin1"));
+  return parsed.kind === "parsed" ? parsed.stat.state : null;
+};
 
 describe("verdicts of real processes", () => {
   it("is current while it runs and gone once it is reaped", async () => {
@@ -15,7 +20,7 @@ describe("verdicts of real processes", () => {
   });
 
   it("I3 I133 is gone as a zombie whose parent never reaps it, although kill(0) succeeds", async () => {
-    const parent = await start("sh", ["-c", "sleep 0.3 & echo $!; exec sleep 100"]);
+    const parent = await start("sh", ["-c", "sleep 1.5 & echo $!; exec sleep 100"]);
     const pid = Number(await firstLine(parent));
     const seen = observer.identify(pid);
     if (seen.kind !== "identified") throw new Error("the child ended too early");
@@ -29,6 +34,9 @@ describe("verdicts of real processes", () => {
   it("is current while stopped, and SIGKILL still ends it", async () => {
     const sleeper = await start("sleep", ["100"]);
     observer.signal(sleeper.identity, "SIGSTOP");
+    const path = `/proc/${sleeper.identity.pid}/stat`;
+    // Before it stands still a SIGTERM would simply end it.
+    await eventually(() => stateAt(path) === "T", "it stands still");
     observer.signal(sleeper.identity, "SIGTERM");
     expect(observer.verdict(sleeper.identity).kind).toBe("current");
     expect(observer.signal(sleeper.identity, "SIGKILL").kind).toBe("sent");
