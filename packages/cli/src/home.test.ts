@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
 import { checkHome, homeOf } from "./home.ts";
 
-const cwd = (): string => "/work";
+const cwd = (): string => "/somewhere";
 const env = { HOLDFAST_HOME: "/from-env", XDG_STATE_HOME: "/state", HOME: "/home/me" };
 
 it("takes the option, then HOLDFAST_HOME, then the XDG directory, then the user's own", () => {
@@ -14,7 +14,7 @@ it("takes the option, then HOLDFAST_HOME, then the XDG directory, then the user'
 });
 
 it("makes it absolute and plain", () => {
-  expect(homeOf("here/../there/", env, cwd)).toBe("/work/there");
+  expect(homeOf("here/../there/", env, cwd)).toBe("/somewhere/there");
   expect(homeOf(undefined, { HOLDFAST_HOME: "rel" }, cwd)).toBe("/work/rel");
 });
 
