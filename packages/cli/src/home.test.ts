@@ -15,7 +15,7 @@ it("takes the option, then HOLDFAST_HOME, then the XDG directory, then the user'
 
 it("makes it absolute and plain", () => {
   expect(homeOf("here/../there/", env, cwd)).toBe("/somewhere/there");
-  expect(homeOf(undefined, { HOLDFAST_HOME: "rel" }, cwd)).toBe("/work/rel");
+  expect(homeOf(undefined, { HOLDFAST_HOME: "rel" }, cwd)).toBe("/somewhere/rel");
 });
 
 it("ignores a relative XDG directory and refuses an empty option", () => {
