@@ -1,4 +1,3 @@
-import { intentPath } from "./descriptor.ts";
 import type { Descriptor } from "./descriptor.ts";
 import type { WorkerFiles } from "./descriptor-files.ts";
 import type { Context } from "./effects/context.ts";
@@ -17,6 +16,10 @@ function recordOf(descriptor: Descriptor | null, { failure }: SessionRecord): Fo
   if (descriptor === null) return failure ? "failed" : "none";
   return descriptor.lifecycle === "failed" ? "failed" : "process";
 }
+
+/** An archive that was written in full is not weakened by an older intent. */
+const archived = ({ wanted }: SessionRecord, intent: StopIntent | null): StopIntent | null =>
+  intent && wanted === "archived" ? { ...intent, goal: "archive" } : intent;
 
 interface Seen {
   readonly descriptor: Descriptor | null;
@@ -52,9 +55,14 @@ export function bootAll(context: Context, parts: BootParts): void {
     const descriptor = bySession.get(sessionId) ?? null;
     const bare = files.intents.get(sessionId) ?? null;
     if (descriptor) records.known(sessionId, shapeOf(descriptor));
-    if (bare) records.knownIntent(sessionId, intentPath(context.home, sessionId, bare));
+    if (bare) records.knownIntents(sessionId, bare.paths);
     const fresh = freshValues(context, sessionId);
-    const seen = { descriptor, intent: bare ?? descriptor?.stop ?? null, fresh, now: context.clock.monotonic() };
+    const seen = {
+      descriptor,
+      intent: archived(record, bare?.intent ?? descriptor?.stop ?? null),
+      fresh,
+      now: context.clock.monotonic(),
+    };
     const found: Found = {
       record: recordOf(descriptor, record),
       wanted: record.wanted,

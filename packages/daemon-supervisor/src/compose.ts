@@ -29,6 +29,8 @@ export interface SupervisorParts {
   readonly observer: ProcessObserver;
   readonly log: Logger;
   readonly files: WorkerFiles;
+  /** Asked before each write of records: another owner's are never overwritten. */
+  readonly isOwner: () => boolean;
   readonly onOwnershipLost: (epoch: number) => void;
   readonly onChanged: () => void;
   readonly livingOnly?: boolean;
@@ -40,6 +42,7 @@ export interface Supervisor {
   readonly stores: Stores;
   readonly sessions: Sessions;
   readonly ender: Ender;
+  readonly records: Records;
   /** Registers every session of the home and starts what its records ask for. */
   readonly boot: () => void;
   /** Lets go of everything; workers stay. */
@@ -51,7 +54,7 @@ export function composeSupervisor(parts: SupervisorParts): Supervisor {
   const { home, fs, epoch, log } = parts;
   const clock = systemClock;
   const catalog = new Catalog(home, fs);
-  const records = new Records({ home, fs, clock, catalog, epoch });
+  const records = new Records({ home, fs, clock, catalog, epoch, isOwner: parts.isOwner });
   const registry = new Registry({
     clock,
     persist: (sessionId, state, last) => records.persist(sessionId, state, last),
@@ -96,15 +99,21 @@ export function composeSupervisor(parts: SupervisorParts): Supervisor {
     stores,
     sessions,
     ender,
+    records,
     boot: () => bootAll(context, { files: parts.files, records, sessions, livingOnly: parts.livingOnly ?? false }),
     release: async () => {
       registry.close();
       await registry.drained();
-      await stores.releaseAll();
+      await Promise.race([stores.releaseAll(), pause(RELEASE_MS)]);
       channels.closeAll();
     },
   };
 }
+
+/** A disk that stands still must not keep the daemon from ending: what is not released is claimed by proof of its end. */
+const RELEASE_MS = 2_000;
+const pause = (delayMs: number): Promise<void> =>
+  new Promise((resolve) => void systemClock.setTimer(delayMs, resolve, { background: true }));
 
 const detailOf = (decision: object): object =>
   "state" in decision && typeof decision.state === "object" && decision.state !== null && "name" in decision.state

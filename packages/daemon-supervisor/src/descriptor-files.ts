@@ -13,10 +13,18 @@ export type DescriptorRead =
   | { readonly kind: "descriptor"; readonly sessionId: string; readonly descriptor: Descriptor }
   | { readonly kind: "damaged"; readonly sessionId: string; readonly reason: string };
 
+export interface BareIntent {
+  readonly intent: StopIntent;
+  readonly paths: readonly string[];
+}
+
+/** Of several names that a crash left, the strongest counts. */
+const strength = ["passivate", "replace", "stop", "archive"] as const;
+
 export interface WorkerFiles {
   readonly descriptors: readonly DescriptorRead[];
   /** Intents that had to be written as bare names because the disk was full. */
-  readonly intents: ReadonlyMap<string, StopIntent>;
+  readonly intents: ReadonlyMap<string, BareIntent>;
 }
 
 /** Reads every descriptor of a home; a bad one is a row of its own and never fails the rest (I104, I142). */
@@ -32,11 +40,15 @@ export function readWorkerFiles(fs: FileSystem, home: string): WorkerFiles {
     .map((name) => DESCRIPTOR_FILE.exec(name)?.[1])
     .filter((sessionId) => sessionId !== undefined)
     .map((sessionId) => readDescriptor(fs, home, sessionId));
-  const intents = new Map<string, StopIntent>();
+  const intents = new Map<string, BareIntent>();
   for (const name of names) {
     const [, sessionId, stopId, goal] = INTENT_FILE.exec(name) ?? [];
     if (sessionId === undefined || stopId === undefined || goal === undefined || !isGoal(goal)) continue;
-    intents.set(sessionId, { stopId, goal, requestedAt: new Date(0).toISOString(), force: false });
+    const intent = { stopId, goal, requestedAt: new Date(0).toISOString(), force: false };
+    const known = intents.get(sessionId);
+    const isStronger = !known || strength.indexOf(goal) > strength.indexOf(known.intent.goal);
+    const paths = [...(known?.paths ?? []), `${workersFolder(home)}/${name}`];
+    intents.set(sessionId, { intent: isStronger ? intent : known.intent, paths });
   }
   return { descriptors, intents };
 }

@@ -21,9 +21,12 @@ export function guardHome({ home, socketPath, clock }: Guarded, look: () => void
   const soon = (): void => {
     timer ??= clock.setTimer(LOOK_MS, () => {
       timer = null;
-      look();
-      // A folder that was made anew needs a new watch, and one that is gone is asked for at the next change of the other.
-      observe();
+      try {
+        look();
+      } finally {
+        // A folder that was made anew needs a new watch; one that is gone is asked for at the next change of the other.
+        observe();
+      }
     });
   };
   const observe = (): void => {
@@ -45,7 +48,7 @@ function tryWatch(folder: string, onChange: () => void): FSWatcher[] {
     watcher.on("error", onChange);
     return [watcher];
   } catch {
-    // Missing, or no watch is left on this machine: the other folder's watch and each request's own check remain.
+    // Missing, or no watch is left on this machine: the other folder's watch remains.
     return [];
   }
 }

@@ -31,8 +31,6 @@ export interface SupervisorOptions {
   readonly foreground: boolean;
 }
 
-const noFloor = 0;
-
 /** Claims the home for this process. The lifeline is held until the process ends, however it ends. */
 export async function claimFor(
   home: string,
@@ -59,7 +57,7 @@ export async function claimFor(
     version: VERSION,
     phase,
     claimedAt: new Date(systemClock.now()).toISOString(),
-    epochFloor: Math.max(noFloor, highestEpoch(readWorkerFiles(nodeFileSystem, home))),
+    epochFloor: highestEpoch(readWorkerFiles(nodeFileSystem, home)),
   });
   if (held && claim.kind === "claimed") nodeFileSystem.rename(candidate, lifeline);
   else if (held) {
@@ -110,6 +108,7 @@ async function serve({ home, workerProgram }: SupervisorOptions, { ownership, se
     observer: createObserver({ mode: "narrow" }),
     log,
     files: readWorkerFiles(nodeFileSystem, home),
+    isOwner: () => ownership.isCurrent(),
     onOwnershipLost: (epoch) => {
       status = "ownership-lost";
       finish(`epoch ${epoch} owns the home`);
@@ -123,6 +122,7 @@ async function serve({ home, workerProgram }: SupervisorOptions, { ownership, se
     channels: supervisor.channels,
     stores: supervisor.stores,
     ender: supervisor.ender,
+    records: supervisor.records,
     shutdown: (why) => setImmediate(() => finish(why)),
     socketPath: () => socketPath,
     status: () => (ownership.isCurrent() ? status : "ownership-lost"),
@@ -137,14 +137,21 @@ async function serve({ home, workerProgram }: SupervisorOptions, { ownership, se
   log.info({ epoch: ownership.epoch, socketPath }, "serving");
   idle.look(supervisor.context.registry);
   const guard = guardHome({ home, socketPath, clock: systemClock }, () => {
-    if (!nodeFileSystem.exists(home)) return finish("its home is gone");
-    ownership.heal();
-    if (!ownership.isCurrent()) return finish("another epoch owns the home");
+    try {
+      if (!nodeFileSystem.exists(home)) return finish("its home is gone");
+      ownership.heal();
+      if (!ownership.isCurrent()) return finish("another epoch owns the home");
+    } catch (error) {
+      // A full disk, or a home that is being removed: the next change is looked at anew.
+      log.warn({ reason: reasonOf(error) }, "the home cannot be mended now");
+    }
     server.heal().catch((error: unknown) => log.error({ reason: reasonOf(error) }, "the socket cannot be bound again"));
   });
   const why = await finished;
   guard[Symbol.dispose]();
   log.info({ why }, "ending; workers stay");
+  // From here on nothing is decided: whoever owns the home now must not be met by old effects.
+  supervisor.context.registry.close();
   await server.close();
   await supervisor.release();
   ownership.leave();

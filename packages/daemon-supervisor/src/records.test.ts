@@ -46,7 +46,7 @@ async function records(
     failure: null,
   });
   const catalog = new Catalog(home, catalogFs);
-  return { records: new Records({ home, fs, clock: systemClock, catalog, epoch: 3 }), catalog };
+  return { records: new Records({ home, fs, clock: systemClock, catalog, epoch: 3, isOwner: () => true }), catalog };
 }
 
 const ready: State = { name: "ready", process: processOf("g"), launches: [], due: null };
@@ -119,7 +119,9 @@ it("I168 a stop ends on a full disk: nothing names the process any more, the bar
   const { fs } = fullDisk();
   const { records: writer, catalog } = await records(nodeFileSystem, fs);
   await writer.persist(sessionId, ready, ready);
-  const { records: refused } = { records: new Records({ home, fs, clock: systemClock, catalog, epoch: 3 }) };
+  const { records: refused } = {
+    records: new Records({ home, fs, clock: systemClock, catalog, epoch: 3, isOwner: () => true }),
+  };
   await refused.persist(sessionId, stopping, ready);
   await refused.persist(sessionId, null, finalizing);
   expect(readdirSync(join(home, "workers"))).toEqual([`${sessionId}.s.stop`]);
@@ -130,7 +132,7 @@ it("I13 a stop that was rescinded leaves no bare name behind, also when its desc
   const { fs, free } = fullDisk();
   const { records: writer, catalog } = await records(nodeFileSystem, fs);
   await writer.persist(sessionId, ready, ready);
-  const refused = new Records({ home, fs, clock: systemClock, catalog, epoch: 3 });
+  const refused = new Records({ home, fs, clock: systemClock, catalog, epoch: 3, isOwner: () => true });
   refused.known(sessionId, { lifecycle: "ready", process: processOf("g"), launches: [] });
   await refused.persist(sessionId, stopping, ready);
   free();

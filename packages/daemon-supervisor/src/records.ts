@@ -7,7 +7,8 @@ import {
 } from "@holdfast/recovery-journal";
 import type { FileSystem } from "@holdfast/recovery-journal";
 import type { Clock } from "@holdfast/shared-process";
-import { reasonOf } from "@holdfast/shared-process";
+import { CodedError, reasonOf } from "@holdfast/shared-process";
+import type { SessionRecord } from "@holdfast/session-worker/transport";
 import type { Catalog } from "./catalog.ts";
 import { descriptorPath, encodeDescriptor, intentPath } from "./descriptor.ts";
 import type { DescriptorShape } from "./descriptor.ts";
@@ -21,6 +22,7 @@ interface RecordsOptions {
   readonly clock: Clock;
   readonly catalog: Catalog;
   readonly epoch: number;
+  readonly isOwner: () => boolean;
 }
 
 /** Writes what a state needs on disk, and only what changed: `wanted` first, the descriptor after it. */
@@ -28,7 +30,8 @@ export class Records {
   readonly #options: RecordsOptions;
   /** Descriptor text without its stamps, per session, as last written. */
   readonly #written = new Map<string, string>();
-  readonly #intents = new Map<string, string>();
+  /** Bare intents that stand for a session, the newest last. */
+  readonly #intents = new Map<string, readonly string[]>();
 
   constructor(options: RecordsOptions) {
     this.#options = options;
@@ -39,12 +42,19 @@ export class Records {
     this.#written.set(sessionId, JSON.stringify(shape));
   }
 
-  knownIntent(sessionId: string, path: string): void {
-    this.#intents.set(sessionId, path);
+  knownIntents(sessionId: string, paths: readonly string[]): void {
+    this.#intents.set(sessionId, paths);
+  }
+
+  /** A session without a registration: only what is wanted of it is written, and no bare name says otherwise any more. */
+  async rest(sessionId: string, change: (record: SessionRecord) => SessionRecord): Promise<void> {
+    await this.#options.catalog.update(sessionId, change);
+    await this.#dropBareIntents(sessionId);
   }
 
   async persist(sessionId: string, state: State | null, last: State): Promise<void> {
     const intent = intentOf(state ?? last);
+    if (!this.#options.isOwner()) throw new CodedError("ownership_lost", "another supervisor owns the home");
     try {
       await this.#write(sessionId, state, last);
     } catch (error) {
@@ -65,6 +75,8 @@ export class Records {
     }));
     if (state === null || descriptor === "none") await this.#remove(sessionId);
     else if (descriptor !== "keep") await this.#replace(sessionId, descriptor);
+    // Said in full now, or rescinded: it must not be found again by its bare name.
+    await this.#dropBareIntents(sessionId);
   }
 
   async #removeUnwritten(sessionId: string, last: State): Promise<void> {
@@ -83,15 +95,12 @@ export class Records {
       await replaceFileAsync(fs, descriptorPath(home, sessionId), encodeDescriptor(sessionId, shape, { epoch, at }));
       this.#written.set(sessionId, text);
     }
-    // A rescinded stop must not be found again by its bare name.
-    this.#dropBareIntent(sessionId);
   }
 
   async #remove(sessionId: string): Promise<void> {
     const { home, fs } = this.#options;
-    if (!this.#written.has(sessionId) && !this.#intents.has(sessionId)) return;
+    if (!this.#written.has(sessionId)) return;
     removeFile(fs, descriptorPath(home, sessionId));
-    this.#dropBareIntent(sessionId);
     await syncDirectoryAsync(fs, workersFolder(home));
     this.#written.delete(sessionId);
   }
@@ -100,22 +109,25 @@ export class Records {
   #writeBareIntent(sessionId: string, intent: StopIntent): boolean {
     const { home, fs } = this.#options;
     const path = intentPath(home, sessionId, intent);
-    if (this.#intents.get(sessionId) === path) return true;
+    const standing = this.#intents.get(sessionId) ?? [];
+    if (standing.includes(path)) return true;
     try {
       createMarkerFile(fs, path);
     } catch {
       // Not even a name could be made: the caller reports the first error and tries again.
       return false;
     }
-    this.#dropBareIntent(sessionId);
-    this.#intents.set(sessionId, path);
+    for (const other of standing) removeFile(fs, other);
+    this.#intents.set(sessionId, [path]);
     return true;
   }
 
-  #dropBareIntent(sessionId: string): void {
-    const path = this.#intents.get(sessionId);
-    if (path === undefined) return;
-    removeFile(this.#options.fs, path);
+  async #dropBareIntents(sessionId: string): Promise<void> {
+    const standing = this.#intents.get(sessionId);
+    if (!standing) return;
+    const { home, fs } = this.#options;
+    for (const path of standing) removeFile(fs, path);
+    await syncDirectoryAsync(fs, workersFolder(home));
     this.#intents.delete(sessionId);
   }
 }

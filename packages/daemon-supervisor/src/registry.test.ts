@@ -22,7 +22,7 @@ const gate = (): Gate => {
 };
 
 function world(
-  persist: (sessionId: string) => Promise<void> = async () => undefined,
+  persist: (sessionId: string, state: State | null) => Promise<void> = async () => undefined,
   look: () => void = () => undefined,
 ) {
   const trace: string[] = [];
@@ -30,7 +30,7 @@ function world(
   const registry: Registry = new Registry({
     clock,
     persist: async (sessionId, state) => {
-      await persist(sessionId);
+      await persist(sessionId, state);
       trace.push(`${sessionId} durable ${state?.name ?? "removed"}`);
     },
     run: (sessionId, effect) => trace.push(`${sessionId} ${effect.type}`),
@@ -106,6 +106,20 @@ it("I169 tells those who wait for a disk that stands still, within a bound", asy
   const drained = registry.drained({ sessionId: "a", timeoutMs: 100 });
   clock.advance(100);
   expect(await drained).toBe(false);
+});
+
+it("I168 a stop is not held up by an earlier state that the disk does not take", async () => {
+  const { registry, trace } = world(async (_sessionId, state) => {
+    if (state?.name === "recovering") throw new Error("disk full");
+  });
+  registry.enroll("a", ready("g"), []);
+  registry.dispatch("a", { type: "process_gone", generation: "g", how: "gone" });
+  registry.dispatch("a", { type: "stop", intent: intentOf("stop") });
+  expect(await registry.until("a", (state) => state?.name === "finalizing", 1_000)).toMatchObject({
+    name: "finalizing",
+  });
+  expect(trace).not.toContain("a settle");
+  expect(trace.at(-1)).toBe("a finalize");
 });
 
 it("runs the timer of the newest state only", async () => {

@@ -25,6 +25,8 @@ interface Registration {
   timer: Disposable | null;
 }
 
+const isEnding = ({ name }: State): boolean => name === "stopping" || name === "finalizing";
+
 type Listener = () => void;
 
 /** Wait before a refused write is tried again: long enough not to spin, short enough to return by itself when space does. */
@@ -150,7 +152,7 @@ export class Registry {
     this.#setTimer(sessionId, registration, next.state);
     const last = registration.state;
     registration.outbox = registration.outbox.then(async () => {
-      await this.#persist(sessionId, next.state, last);
+      if (!(await this.#persist(sessionId, registration, { state: next.state, last }))) return;
       if (next.state) registration.published = next.state;
       else if (this.#registrations.get(sessionId) === registration) this.#registrations.delete(sessionId);
       this.#publish(sessionId, next);
@@ -173,15 +175,21 @@ export class Registry {
     }
   }
 
-  async #persist(sessionId: string, state: State | null, last: State): Promise<void> {
+  /** False when the state was not written: a stop has overtaken it, whose own record may be one that a full disk still takes (I168). */
+  async #persist(
+    sessionId: string,
+    registration: Registration,
+    { state, last }: { readonly state: State | null; readonly last: State },
+  ): Promise<boolean> {
     for (;;) {
       try {
         await this.#ports.persist(sessionId, state, last);
-        return;
+        return true;
       } catch (error) {
         this.#ports.onProblem(sessionId, `cannot write its records: ${reasonOf(error)}`);
         // Whoever ends now leaves the older records, which are whole, to its successor.
-        if (this.#closed) return;
+        if (this.#closed) return false;
+        if (registration.state !== state && isEnding(registration.state)) return false;
         await new Promise<void>((resolve) => void this.#ports.clock.setTimer(PERSIST_RETRY_MS, resolve));
       }
     }

@@ -20,6 +20,7 @@ import type { Watcher } from "./watch.ts";
 interface Channel {
   readonly generation: string;
   readonly peer: Peer;
+  phase: "blank" | "serving";
   report: WorkerReport;
 }
 
@@ -52,6 +53,17 @@ export class Channels {
 
   /** Connects and authenticates until it works or the state no longer wants it. */
   async connect(sessionId: string, process: WorkerProcess): Promise<void> {
+    const live = this.#of(sessionId, process.generation);
+    if (live && !live.peer.closed) {
+      const fresh = freshValues(this.#context, sessionId);
+      this.#context.registry.dispatch(sessionId, {
+        type: "hello",
+        generation: process.generation,
+        phase: live.phase,
+        fresh,
+      });
+      return;
+    }
     if (this.#connecting.has(process.generation)) return;
     this.#connecting.add(process.generation);
     try {
@@ -79,6 +91,7 @@ export class Channels {
       const answer = startResultSchema.parse(await channel.peer.request("worker/start", { environment, restored }));
       if (answer.kind === "serving") {
         channel.report = answer.report;
+        channel.phase = "serving";
         registry.dispatch(sessionId, { type: "serving", generation });
       } else {
         const { terminal, reason } = answer;
@@ -155,10 +168,12 @@ export class Channels {
       opened.peer.destroy();
       return false;
     }
-    const channel = { generation, peer: opened.peer, report: opened.hello.report };
+    const { phase, report } = opened.hello;
+    const channel: Channel = { generation, peer: opened.peer, phase, report };
     this.#channels.set(sessionId, channel);
     opened.peer.onClose(() => {
-      if (this.#channels.get(sessionId) === channel) this.#channels.delete(sessionId);
+      if (this.#channels.get(sessionId) !== channel) return;
+      this.#channels.delete(sessionId);
       registry.dispatch(sessionId, { type: "channel_closed", generation });
     });
     this.#onReport(sessionId, channel.report);

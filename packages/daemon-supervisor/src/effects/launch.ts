@@ -1,6 +1,7 @@
 import { closeSync, openSync } from "node:fs";
 import { createLifeline, errnoOf, holdLifeline, ownEnvironment, reasonOf, spawnGated } from "@holdfast/shared-process";
 import type { GatedProcess, LaunchFailure, Lifeline } from "@holdfast/shared-process";
+import { removeFile } from "@holdfast/recovery-journal";
 import { WORKER_PROTOCOL_VERSION } from "@holdfast/session-worker/transport";
 import type { WorkerOrders } from "@holdfast/session-worker/transport";
 import { lifelinePath, logsFolder, placeSocket } from "../home.ts";
@@ -36,12 +37,13 @@ export class Launcher {
   async spawn(sessionId: string, generation: string): Promise<void> {
     const { registry } = this.#context;
     const fail = (terminal: boolean, reason: string, error: string | null): void => {
+      if (draft?.lifelinePath) removeFile(this.#context.fs, draft.lifelinePath);
       const fresh = freshValues(this.#context, sessionId);
       const code = error !== null && noDescriptors.has(error) ? "too_many_open_files" : null;
       registry.dispatch(sessionId, { type: "spawn_failed", generation, terminal, reason, code, fresh });
     };
     let launched: Awaited<ReturnType<typeof spawnGated>>;
-    let draft: Omit<WorkerProcess, "identity">;
+    let draft: Omit<WorkerProcess, "identity"> | null = null;
     try {
       await this.#stores.release(sessionId);
       draft = await this.#draft(generation);

@@ -67,6 +67,6 @@ export class Stores {
   }
 
   async releaseAll(): Promise<void> {
-    await Promise.all([...this.#open.keys()].map((sessionId) => this.release(sessionId)));
+    await Promise.allSettled([...this.#open.keys()].map((sessionId) => this.release(sessionId)));
   }
 }

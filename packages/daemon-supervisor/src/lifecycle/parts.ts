@@ -92,7 +92,12 @@ export type Merge = { readonly kind: "joined" } | { readonly kind: "changed"; re
 
 /** A second stop joins the first; archive is sticky, force escalates, an explicit stop beats passivation and replacement. */
 export function mergeIntents(current: StopIntent, incoming: StopIntent): Merge {
-  if (incoming.goal === "passivate") return { kind: "joined" };
+  if (incoming.goal === "passivate") {
+    const isStronger = current.goal === "passivate" && incoming.force && !current.force;
+    return isStronger
+      ? { kind: "changed", intent: { ...current, stopId: incoming.stopId, force: true } }
+      : { kind: "joined" };
+  }
   const goal = current.goal === "archive" ? "archive" : incoming.goal;
   const force = current.force || incoming.force;
   if (goal === current.goal && force === current.force) return { kind: "joined" };

@@ -41,14 +41,13 @@ export const stopping: Row<"stopping"> = {
       { type: "watch", process },
     ),
   spawn_failed: (state) => finalize(state, state.intent),
-  hello: (state, _event, now) =>
-    // A successor found the intent and has just reached the worker: it is asked before anything is signalled (I23).
-    state.phase === "asked" && state.process
-      ? move(
-          { ...state, due: { timer: "silence", at: now + SILENCE_MS } },
-          { type: "ask_stop", process: state.process, intent: state.intent },
-        )
-      : ignore("its stop is under way"),
+  hello: (state, _event, now) => {
+    // A successor found the intent and has reached the worker: it is asked, also when it was taken for silent before (I23).
+    const { process, intent, phase } = state;
+    if (!process || phase === "granted") return ignore("its stop is under way");
+    const due = phase === "asked" ? ({ timer: "silence", at: now + SILENCE_MS } as const) : state.due;
+    return move({ ...state, due }, { type: "ask_stop", process, intent });
+  },
   serving: late,
   start_failed: late,
   channel_closed: { ignore: "its exit or the timer follows" },
@@ -60,7 +59,11 @@ export const stopping: Row<"stopping"> = {
     if (!process) return ignore("there is no process yet");
     // Passivation is conditional: a worker that does not answer is left as it is.
     if (timer === "silence" && intent.goal === "passivate" && !intent.force)
-      return move({ name: "ready", process, launches: state.launches, due: null });
+      return move(
+        { name: "reconnecting", process, launches: state.launches, due: null },
+        { type: "connect", process },
+        { type: "watch", process },
+      );
     return timer === "silence"
       ? move(
           { ...state, phase: "terminated", due: { timer: "kill", at: now + SILENT_KILL_MS - SILENCE_MS } },

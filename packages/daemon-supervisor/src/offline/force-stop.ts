@@ -66,6 +66,7 @@ export async function forceStop(home: string, options: ForceStopOptions): Promis
     observer: createObserver({ mode: "narrow" }),
     log: createLog(home, false),
     files: readWorkerFiles(nodeFileSystem, home),
+    isOwner: () => ownership.isCurrent(),
     onOwnershipLost: () => undefined,
     onChanged: () => undefined,
     livingOnly: true,

@@ -1,7 +1,8 @@
 import type { OwnerRecord } from "@holdfast/client/protocol";
-import { publishFile, removeFile, replaceFile } from "@holdfast/recovery-journal";
+import { ensurePrivateDirectory, publishFile, removeFile, replaceFile } from "@holdfast/recovery-journal";
 import type { FileSystem } from "@holdfast/recovery-journal";
 import type { ProcessIdentity, ProcessObserver } from "@holdfast/shared-process";
+import { ownerFolder } from "../home.ts";
 import { judgeOwner } from "./judge.ts";
 import type { OwnerState } from "./judge.ts";
 import { epochsOf, ownerPath, readOwner, topOwner } from "./owner-files.ts";
@@ -35,10 +36,6 @@ export class Ownership {
     this.epoch = record.epoch;
   }
 
-  get record(): OwnerRecord {
-    return this.#record;
-  }
-
   isCurrent(): boolean {
     return epochsOf(this.#fs, this.#record.home)[0] === this.epoch;
   }
@@ -46,13 +43,20 @@ export class Ownership {
   /** Its own name is missing and nobody else has come: publishes it again, so that clients find the way (I146). */
   heal(): void {
     if (epochsOf(this.#fs, this.#record.home).length > 0) return;
+    ensurePrivateDirectory(this.#fs, ownerFolder(this.#record.home));
     publishFile(this.#fs, ownerPath(this.#record.home, this.epoch), `${JSON.stringify(this.#record)}\n`);
   }
 
   /** Says that it stopped and takes its lifeline along, unless another epoch has taken the home. */
   leave(): void {
-    const { lifelinePath } = this.#record;
-    if (this.enter("stopped", null) && lifelinePath !== null) removeFile(this.#fs, lifelinePath);
+    const { home, lifelinePath } = this.#record;
+    try {
+      if (!this.enter("stopped", null)) return;
+    } catch {
+      // No space to say so: without its record the home is as free as with one that says stopped.
+      removeFile(this.#fs, ownerPath(home, this.epoch));
+    }
+    if (lifelinePath !== null) removeFile(this.#fs, lifelinePath);
   }
 
   /** Publishes a phase; false, and nothing written, if another epoch has taken the home. */

@@ -52,6 +52,7 @@ function resolveFrom({ context }: Services, sessionId: string, from: string = at
 
 type Attachment = MethodParams<"session/attach"> & { readonly sessionId: string; readonly from: string };
 
+const REBIND_MS = 2_000;
 /** Lines are handed over in pieces of this size, so that a long transcript never holds the loop. */
 const CHUNK_CHARACTERS = 64 * 1024;
 
@@ -85,6 +86,17 @@ async function replay({ context }: Services, viewer: Peer, { sessionId, from }: 
   if (chunk !== "") await send();
 }
 
+/** False when the worker does not answer: the viewer comes back later. */
+async function rebind(worker: Peer | null): Promise<boolean> {
+  try {
+    await worker?.request("worker/rebind", {}, { signal: AbortSignal.timeout(REBIND_MS) });
+    return worker !== null;
+  } catch {
+    // Frozen, gone or of an older build: whatever it is shows in its state, and the attachment is tried again.
+    return false;
+  }
+}
+
 /** Passes the worker's lines on unread. */
 async function relayed(
   { channels, context }: Services,
@@ -93,7 +105,7 @@ async function relayed(
 ): Promise<AttachEnding> {
   const { sessionId, from, follow } = attachment;
   // Somebody removed its socket while it is connected: it binds it again when told (I146).
-  if (!context.fs.exists(process.socketPath)) await channels.peer(sessionId)?.request("worker/rebind", {});
+  if (!context.fs.exists(process.socketPath) && !(await rebind(channels.peer(sessionId)))) return "reattach";
   const left = new AbortController();
   viewer.onClose(() => left.abort());
   return relay({

@@ -2,7 +2,8 @@ import { lstatSync, statSync } from "node:fs";
 import { dirname, isAbsolute, join, normalize } from "node:path";
 import { ProtocolError, SESSION_NAME } from "@holdfast/client/protocol";
 import type { MethodParams, MethodResults, SessionRow } from "@holdfast/client/protocol";
-import { ensurePrivateDirectory } from "@holdfast/recovery-journal";
+import { ensurePrivateDirectory, removeFile } from "@holdfast/recovery-journal";
+import type { FileSystem } from "@holdfast/recovery-journal";
 import { requestHash, sessionDirectory } from "@holdfast/session-worker/transport";
 import type { SessionRecord } from "@holdfast/session-worker/transport";
 import type { Services } from "./services.ts";
@@ -137,7 +138,7 @@ export class Creations {
     });
     await created.catch((error: unknown) => {
       // What was refused leaves nothing behind that a later start would take for a damaged session.
-      context.fs.rmdir(sessionDirectory(context.home, sessionId));
+      removeUnpublished(context.fs, sessionDirectory(context.home, sessionId));
       throw error;
     });
     context.secrets.set(sessionId, secrets);
@@ -146,6 +147,15 @@ export class Creations {
       { type: "spawn", generation },
     ]);
     return sessionId;
+  }
+}
+
+function removeUnpublished(fs: FileSystem, directory: string): void {
+  try {
+    removeFile(fs, `${directory}/session.json`);
+    fs.rmdir(directory);
+  } catch {
+    // The first error is the one to tell; what stays is shown as what it is.
   }
 }
 

@@ -45,7 +45,7 @@ async function passivateAll(services: Services, force: boolean): Promise<void> {
     .rows()
     .filter(({ state, activity, openOperations }) => inWork(state) && (activity !== "idle" || openOperations > 0));
   if (busy.length > 0 && !force) throw daemonBusy(busy.map(({ name, sessionId }) => name ?? sessionId));
-  const asked = registry.sessionIds().filter((sessionId) => registry.newest(sessionId)?.name === "ready");
+  const asked = registry.sessionIds().filter((sessionId) => canPassivate(registry.newest(sessionId)));
   for (const sessionId of asked) requestStop(services, sessionId, { goal: "passivate", force });
   // The stop is counted from its intent: `ready` before that is not the worker's refusal.
   await Promise.all(asked.map((sessionId) => registry.drained({ sessionId })));
@@ -54,6 +54,9 @@ async function passivateAll(services: Services, force: boolean): Promise<void> {
   if (refused.length > 0 && !force)
     throw daemonBusy(refused.map((sessionId) => services.sessions.row(sessionId).name ?? sessionId));
 }
+
+const canPassivate = (state: State | null): boolean =>
+  state?.name === "ready" || (state?.name === "stopping" && state.intent.goal === "passivate");
 
 const over = (state: State | null): boolean => state === null || state.name === "passivated" || state.name === "ready";
 

@@ -2,6 +2,7 @@ import type { Channels } from "../effects/channels.ts";
 import type { Context } from "../effects/context.ts";
 import type { Ender } from "../effects/end.ts";
 import type { Stores } from "../effects/stores.ts";
+import type { Records } from "../records.ts";
 import type { Sessions } from "../sessions.ts";
 
 /** What request handlers work with. */
@@ -11,6 +12,7 @@ export interface Services {
   readonly channels: Channels;
   readonly stores: Stores;
   readonly ender: Ender;
+  readonly records: Records;
   /** Ends this daemon after the answer has left; workers stay. */
   readonly shutdown: (why: string) => void;
   readonly socketPath: () => string | null;

@@ -3,7 +3,7 @@ import type { MethodParams, MethodResults, SessionRow } from "@holdfast/client/p
 import type { SessionRecord } from "@holdfast/session-worker/transport";
 import { freshValues } from "../effects/context.ts";
 import { verdictOf } from "../verdict.ts";
-import type { Goal } from "../lifecycle/state.ts";
+import type { Goal, State } from "../lifecycle/state.ts";
 import type { Services } from "./services.ts";
 import { untilReady } from "./ready.ts";
 
@@ -28,7 +28,9 @@ export async function stop(
 /** Waits for the end; a process that cannot be observed is said, since nothing more can be done to it (I134). */
 async function ended({ context }: Services, sessionId: string, wait: boolean): Promise<void> {
   const { registry, observer } = context;
-  const over = await registry.until(sessionId, (state) => state === null, wait ? UNKNOWN_AFTER_MS : STOP_NO_WAIT_MS);
+  // A resume may win over the stop meanwhile: then there is no end to wait for.
+  const isOver = (state: State | null): boolean => state === null || isRescinded(registry.newest(sessionId));
+  const over = await registry.until(sessionId, isOver, wait ? UNKNOWN_AFTER_MS : STOP_NO_WAIT_MS);
   if (!wait || over !== "timeout") return;
   const state = registry.newest(sessionId);
   const process = state?.name === "stopping" ? state.process : null;
@@ -39,8 +41,11 @@ async function ended({ context }: Services, sessionId: string, wait: boolean): P
       hint: "the stop goes on by itself once it can be told",
     });
   }
-  await registry.until(sessionId, (now) => now === null, STOP_WAIT_MS);
+  await registry.until(sessionId, isOver, STOP_WAIT_MS);
 }
+
+const isRescinded = (state: State | null): boolean =>
+  state !== null && state.name !== "stopping" && state.name !== "finalizing";
 
 /** Dispatches the intent; true when something is under way. Counts it once. */
 export function requestStop({ context }: Services, sessionId: string, order: { goal: Goal; force: boolean }): boolean {
@@ -53,9 +58,9 @@ export function requestStop({ context }: Services, sessionId: string, order: { g
 }
 
 /** A session without a registration: only what is wanted of it changes. */
-async function rest({ context }: Services, { sessionId }: SessionRecord, archive: boolean): Promise<void> {
+async function rest({ context, records }: Services, { sessionId }: SessionRecord, archive: boolean): Promise<void> {
   const wanted = archive ? "archived" : "stopped";
-  await context.catalog.update(sessionId, (record) => {
+  await records.rest(sessionId, (record) => {
     // A resume that came meanwhile has a registration of its own: it is not undone here.
     const resting = context.registry.newest(sessionId) === null;
     return resting && record.wanted !== "archived" ? { ...record, wanted } : record;
@@ -94,8 +99,8 @@ export async function resume(
     const decision = context.registry.dispatch(sessionId, { type: "resume", fresh });
     if (decision.kind === "deny") throw missing(fresh.missingEnvironment);
     if (!(await context.registry.drained({ sessionId })))
-      throw new ProtocolError("disk_full", "the session's records cannot be written", {
-        hint: "free some space, then again",
+      throw new ProtocolError("timeout", "the session's records take long to be written; the resume goes on", {
+        hint: "agent session show tells how far it is",
       });
   }
   return { ...(await untilReady(services, sessionId)), created: false };

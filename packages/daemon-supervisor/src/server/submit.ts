@@ -1,6 +1,6 @@
 import { ConnectionLost, MAX_QUEUED_TEXT_BYTES, ProtocolError } from "@holdfast/client/protocol";
 import type { ActionKind, MethodParams, SubmitResult } from "@holdfast/client/protocol";
-import { requestHash, submitAnswerSchema } from "@holdfast/session-worker/transport";
+import { checkText, requestHash, submitAnswerSchema } from "@holdfast/session-worker/transport";
 import type { SessionStore } from "@holdfast/session-worker/transport";
 import type { State } from "../lifecycle/state.ts";
 import type { Services } from "./services.ts";
@@ -9,10 +9,12 @@ import { wake } from "./wake.ts";
 /** A silent worker: after this the request is given up (CLI.md §3). */
 export const WORKER_SILENT_MS = 30_000;
 
-const refusals: Partial<Record<State["name"], () => ProtocolError>> = {
-  stopping: () => new ProtocolError("session_stopping", "the session is stopping", { hint: "agent session resume" }),
-  finalizing: () => new ProtocolError("session_stopping", "the session is stopping", { hint: "agent session resume" }),
-};
+/** Under a stop nothing is accepted; under passivation and replacement it waits for the worker that comes. */
+function refuseStopping(state: State | null): void {
+  if (state?.name !== "stopping" && state?.name !== "finalizing") return;
+  if (state.intent.goal === "stop" || state.intent.goal === "archive")
+    throw new ProtocolError("session_stopping", "the session is stopping", { hint: "agent session resume" });
+}
 
 /** Admits a prompt, steer or follow-up exactly once: into the live worker, or into the journal of a session between workers. */
 export async function submit(
@@ -44,8 +46,7 @@ async function attempt(services: Services, sessionId: string, order: Order): Pro
   const { registry } = services.context;
   const state = registry.published(sessionId);
   const method = order.kind === "follow_up" ? "session/follow_up" : `session/${order.kind}`;
-  const refusal = state ? refusals[state.name] : undefined;
-  if (refusal) throw refusal();
+  refuseStopping(state);
   if (state?.name === "failed")
     throw new ProtocolError(state.code, `the session has failed: ${state.reason}`, { hint: "agent session resume" });
   if (state === null || state.name === "passivated") {
@@ -79,6 +80,7 @@ async function admit(
 ): Promise<Answer | null> {
   return services.stores.inLane(sessionId, async () => {
     if (services.stores.current(sessionId) !== store) return null;
+    checkText(order.text, store.actions());
     const admitted = await store.admit(order);
     if (admitted.kind === "reused") throw reusedRequest(order.requestId);
     const status = order.kind === "steer" ? "queued" : "accepted";

@@ -12,3 +12,4 @@ export { transcriptPath } from "./transcript-file.ts";
 export { Listener, longestAside } from "./listener.ts";
 export type { ListenerOptions } from "./listener.ts";
 export { operationKinds } from "./operation-kinds.ts";
+export { checkText } from "./check-text.ts";

@@ -38,9 +38,10 @@ export async function openSessionStore(options: OpenStoreOptions): Promise<OpenS
   if (opened.kind === "owned") return { kind: "owned" };
   if (opened.kind === "refused") return { kind: "refused", reason: `${opened.path}: ${opened.message}` };
   const { journal, report } = opened;
+  let writer: TranscriptWriter | null = null;
   try {
     const path = transcriptPath(directory);
-    const writer = new TranscriptWriter({
+    writer = new TranscriptWriter({
       path,
       sessionId: options.sessionId,
       generation: owner.generation,
@@ -60,6 +61,7 @@ export async function openSessionStore(options: OpenStoreOptions): Promise<OpenS
     await store.restore();
     return { kind: "opened", store };
   } catch (error) {
+    writer?.[Symbol.dispose]();
     await journal.close();
     throw error;
   }

@@ -155,7 +155,6 @@ export class OpenedStore implements SessionStore {
     const actionId = ids.newId();
     // A notice that nobody was attached for (a new shell, variables lost) belongs to what is asked next.
     const before = this.#noticesFrom ?? this.endCursor;
-    this.#noticesFrom = null;
     this.#sayUnsaid();
     this.append({ type: "prompt_accepted", actionId, kind, text, requestId });
     const sequence = writer.end?.sequence ?? 0;
@@ -164,6 +163,7 @@ export class OpenedStore implements SessionStore {
       const detail = { sequence, before, requestId };
       const token = await journal.admit({ operationId: actionId, generation, kind, detail }, { requestId, hash });
       this.#remembers = true;
+      this.#noticesFrom = null;
       const action = { actionId, requestId, kind, text, phase: "accepted" } as const;
       this.#insert({ ...action, token, sequence, before });
       return { kind: "accepted", action, cursor: before };
@@ -223,13 +223,10 @@ export class OpenedStore implements SessionStore {
   async settle(actionId: string, as: SettledAs): Promise<void> {
     await this.sync();
     const action = this.#actions.get(actionId);
-    this.#ends.ended.delete(actionId);
-    this.#ends.marked.delete(actionId);
-    this.#ends.started.delete(actionId);
     // An end without its open action creates nothing (I72).
-    if (!action) return;
-    await this.#parts.journal.end(action.token, outcomeOf(actionId, action.before, as));
+    if (action) await this.#parts.journal.end(action.token, outcomeOf(actionId, action.before, as));
     this.#actions.delete(actionId);
+    for (const known of [this.#ends.ended, this.#ends.marked, this.#ends.started]) known.delete(actionId);
   }
 
   async settleInterrupted(): Promise<readonly QueuedAction[]> {

@@ -34,8 +34,13 @@ export class TranscriptWriter implements Disposable {
     this.#options = options;
     this.#log = openLineLog({ path: options.path, fs: options.fs });
     const { O_RDONLY, O_NOFOLLOW } = constants;
-    this.#flushFd = options.engine === "async" ? options.fs.open(options.path, O_RDONLY | O_NOFOLLOW) : null;
-    this.#last = lastHead(transcriptAt(options.path, options.fs));
+    try {
+      this.#last = lastHead(transcriptAt(options.path, options.fs));
+      this.#flushFd = options.engine === "async" ? options.fs.open(options.path, O_RDONLY | O_NOFOLLOW) : null;
+    } catch (error) {
+      this.#log.close();
+      throw error;
+    }
   }
 
   get path(): string {

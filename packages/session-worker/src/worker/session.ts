@@ -6,7 +6,8 @@ import type { Agent, AgentHost, TurnEnd } from "../agents/agent.ts";
 import type { CancelParams, SubmitAnswer, SubmitParams, WorkerReport } from "../transport/messages.ts";
 import type { AdmitResult, SessionStore, SettledAs } from "../transport/store-contract.ts";
 import { titleOf } from "../transport/store-recovery.ts";
-import { checkText, codeOf, toProtocolError } from "./admission.ts";
+import { checkText } from "../transport/check-text.ts";
+import { codeOf, toProtocolError } from "./admission.ts";
 import { emptyQueue, isIdle, reduce } from "./queue.ts";
 import type { Entry, QueueEffect, QueueEvent, QueueState } from "./queue.ts";
 
@@ -43,7 +44,8 @@ export class Session {
     this.#lastActivityAt = options.clock.now();
     this.agent = options.createAgent({
       record: (events) => this.#record(events),
-      ended: (turnId, end) => void this.#turnEnded(turnId, end),
+      // In a turn of its own: an agent may end a turn while it is being given it.
+      ended: (turnId, end) => queueMicrotask(() => void this.#turnEnded(turnId, end)),
     });
   }
 
