@@ -80,3 +80,28 @@ it("I146 a home that was moved: its worker ends by itself, its sessions come bac
   expect(there).toMatchObject({ code: 0, stdout: "two\n" });
   await home.ok(["--home", moved, "ps", "--force-stop", "--yes"]);
 }, 60_000);
+
+it("I108 I146 the owner records deleted under a live daemon: it says again who owns the home, and lives on", async () => {
+  await using home = await Home.open();
+  await home.newSession("s");
+  const daemon = home.daemon();
+  rmSync(join(home.path, "owner"), { recursive: true });
+  await waitFor(
+    () => existsSync(join(home.path, "owner")) && readdirSync(join(home.path, "owner")).length === 1,
+    "it is back",
+  );
+  expect(home.daemon()).toEqual(daemon);
+  expect(isRunning(daemon)).toBe(true);
+  expect((await home.ok(["prompt", "s", "echo served"])).stdout).toBe("served\n");
+});
+
+it("I165 owner records lost while no daemon runs: the home is claimed above the epoch that its workers remember", async () => {
+  await using home = await Home.open();
+  const row = await home.newSession("s");
+  for (let round = 0; round < 3; round += 1) await home.ok(["daemon", "restart"]);
+  await home.ok(["daemon", "stop", "--keep-workers"]);
+  rmSync(join(home.path, "owner"), { recursive: true });
+  expect((await home.ok(["prompt", "s", "echo served"])).stdout).toBe("served\n");
+  expect((await home.show("s")).pid).toBe(row.pid);
+  expect(home.supervisors()).toHaveLength(1);
+});

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { expect, it } from "vitest";
 import { Home } from "./support/home.ts";
 
@@ -39,4 +40,14 @@ it("errors are a sentence and a hint, with --json one line; never a stack", asyn
   expect(JSON.parse(json.stderr)).toMatchObject({ error: { code: "session_not_found", retryable: false } });
   expect((await home.agent(["nonsense"])).code).toBe(2);
   expect((await home.agent(["session", "list", "--nonsense"])).code).toBe(2);
+});
+
+it("I151 a lock and a pipe that the starting shell holds are not kept by the daemon, its workers or their shells", async () => {
+  await using home = await Home.open();
+  const lock = join(home.files, "lock");
+  const line = `( flock 200; $AGENT session new --name s --json ) 200>'${lock}'; flock -n '${lock}' echo free`;
+  const { code, stdout } = await home.shell(line);
+  expect([code, stdout.split("\n").at(-2)]).toEqual([0, "free"]);
+  await home.ok(["daemon", "stop", "--force"]);
+  expect(await home.shell("$AGENT daemon start 200>&1 | cat")).toMatchObject({ code: 0 });
 });

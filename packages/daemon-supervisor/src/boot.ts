@@ -8,6 +8,9 @@ import type { BootDecision, Found } from "./lifecycle/boot.ts";
 import type { Effect, Fresh, Goal, State, StopIntent } from "./lifecycle/state.ts";
 import { ADOPTION_MS } from "./lifecycle/times.ts";
 import type { SessionRecord } from "@holdfast/session-worker/transport";
+import { removeFile } from "@holdfast/recovery-journal";
+import { sessionDirectory } from "@holdfast/session-worker/transport";
+import { ownerFolder, workersFolder } from "./home.ts";
 import { noteQuarantine } from "./records.ts";
 import type { Records } from "./records.ts";
 import type { Sessions } from "./sessions.ts";
@@ -36,10 +39,19 @@ interface BootParts {
   readonly livingOnly: boolean;
 }
 
+/** What a write that was cut off left: a partial copy that nobody reads (I124). Only the owner of the home writes here. */
+function sweepTemporary(context: Context, folder: string): void {
+  if (!context.fs.exists(folder)) return;
+  for (const name of context.fs.readdir(folder)) if (TEMPORARY.test(name)) removeFile(context.fs, `${folder}/${name}`);
+}
+
+const TEMPORARY = /\.json\.[0-9a-f]{12}\.tmp$/;
+
 /** Decides every session of the home once, side by side; no decision waits for a worker. */
 export function bootAll(context: Context, parts: BootParts): void {
   const { files, records, sessions } = parts;
   const bySession = new Map<string, Descriptor>();
+  for (const folder of [ownerFolder(context.home), workersFolder(context.home)]) sweepTemporary(context, folder);
   for (const read of files.descriptors) {
     if (read.kind === "damaged") quarantine(context, sessions, read);
     else if (!context.catalog.get(read.sessionId))
@@ -55,6 +67,7 @@ export function bootAll(context: Context, parts: BootParts): void {
     const descriptor = bySession.get(sessionId) ?? null;
     const bare = files.intents.get(sessionId) ?? null;
     if (descriptor) records.known(sessionId, shapeOf(descriptor));
+    if (descriptor) sweepTemporary(context, sessionDirectory(context.home, sessionId));
     if (bare) records.knownIntents(sessionId, bare.paths);
     const fresh = freshValues(context, sessionId);
     const seen = {
@@ -69,7 +82,8 @@ export function bootAll(context: Context, parts: BootParts): void {
       intent: seen.intent?.goal ?? null,
       verdict: descriptor ? simple(verdictOf(context.observer, descriptor.process).kind) : "gone",
     };
-    if (parts.livingOnly && (found.record === "none" || found.verdict === "gone")) continue;
+    const mayLive = found.record !== "none" && found.verdict !== "gone";
+    if (parts.livingOnly && !mayLive && found.intent === null) continue;
     const decision = decideBoot(found);
     const first = firstState(decision, { ...seen, failure: record.failure ?? null }, impliedGoal(found));
     context.log.info({ sessionId, found, decision }, "boot");

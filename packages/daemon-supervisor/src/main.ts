@@ -1,6 +1,6 @@
 import { VERSION } from "@holdfast/client/protocol";
 import type { OwnerRecord } from "@holdfast/client/protocol";
-import { nodeFileSystem } from "@holdfast/recovery-journal";
+import { nodeFileSystem, removeFile } from "@holdfast/recovery-journal";
 import {
   createLifeline,
   createObserver,
@@ -18,7 +18,7 @@ import { guardHome } from "./guard.ts";
 import { Idle } from "./idle.ts";
 import { createLog } from "./log.ts";
 import { claimHome } from "./ownership/claim.ts";
-import type { ClaimResult, Ownership } from "./ownership/claim.ts";
+import type { ClaimOptions, ClaimResult, Ownership } from "./ownership/claim.ts";
 import { SUPERVISOR_TITLE } from "./ownership/judge.ts";
 import { Creations } from "./server/create.ts";
 import { PublicServer } from "./server/server.ts";
@@ -35,6 +35,8 @@ export interface SupervisorOptions {
 export async function claimFor(
   home: string,
   phase: OwnerRecord["phase"],
+  /** The highest epoch that a worker has named. */
+  namedEpoch = 0,
 ): Promise<{ readonly claim: ClaimResult; readonly self: ProcessIdentity }> {
   prepareHome(nodeFileSystem, home);
   const observer = createObserver({ mode: "narrow" });
@@ -48,7 +50,11 @@ export async function claimFor(
     // Without mkfifo one proof is missing where /proc cannot be read; /proc is the first.
     () => null,
   );
-  const claim = claimHome({
+  const release = (): void => {
+    held?.[Symbol.dispose]();
+    if (held) removeFile(nodeFileSystem, candidate);
+  };
+  const claim = claimOrRelease(release, {
     home,
     fs: nodeFileSystem,
     observer,
@@ -57,24 +63,45 @@ export async function claimFor(
     version: VERSION,
     phase,
     claimedAt: new Date(systemClock.now()).toISOString(),
-    epochFloor: highestEpoch(readWorkerFiles(nodeFileSystem, home)),
+    epochFloor: Math.max(namedEpoch, highestEpoch(readWorkerFiles(nodeFileSystem, home))),
   });
-  if (held && claim.kind === "claimed") nodeFileSystem.rename(candidate, lifeline);
-  else if (held) {
-    held[Symbol.dispose]();
-    nodeFileSystem.unlink(candidate);
-  }
+  if (claim.kind === "refused") release();
+  else if (held) nodeFileSystem.rename(candidate, lifeline);
   return { claim, self };
+}
+
+/** A claim that throws, on a full disk say, leaves no lifeline behind either (I124). */
+function claimOrRelease(release: () => void, options: ClaimOptions): ClaimResult {
+  try {
+    return claimHome(options);
+  } catch (error) {
+    release();
+    throw error;
+  }
 }
 
 /** Runs the supervisor of a home until it is asked to end. Resolves with the exit code; 0 also when another one owns the home. */
 export async function runSupervisor(options: SupervisorOptions): Promise<number> {
+  for (let namedEpoch = 0; ;) {
+    const ended = await runOnce(options, namedEpoch);
+    if (ended.kind === "ended") return ended.code;
+    // Its records were lost while workers remember a higher epoch: the home is claimed above that one (I165).
+    namedEpoch = ended.namedEpoch;
+  }
+}
+
+type Ended =
+  | { readonly kind: "ended"; readonly code: number }
+  | { readonly kind: "reclaim"; readonly namedEpoch: number };
+const endedWith = (code: number): Ended => ({ kind: "ended", code });
+
+async function runOnce(options: SupervisorOptions, namedEpoch: number): Promise<Ended> {
   const { home, foreground } = options;
-  const { claim, self } = await claimFor(home, "starting");
+  const { claim, self } = await claimFor(home, "starting", namedEpoch);
   if (claim.kind === "refused") {
     const why = claim.state.kind === "alive" ? `process ${claim.state.record.identity.pid} owns it` : claim.state.why;
     process.stderr.write(`${home}: ${why}\n`);
-    return claim.state.kind === "alive" && !foreground ? 0 : 3;
+    return endedWith(claim.state.kind === "alive" && !foreground ? 0 : 3);
   }
   process.title = SUPERVISOR_TITLE;
   const log = createLog(home, foreground);
@@ -84,9 +111,11 @@ export async function runSupervisor(options: SupervisorOptions): Promise<number>
     log.fatal({ err: error }, "the supervisor cannot go on");
     process.stderr.write(`${reasonOf(error)}\n`);
     claim.ownership.leave();
-    return 3;
+    return endedWith(3);
   }
 }
+
+const endingSignals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 interface Held {
   readonly ownership: Ownership;
@@ -94,10 +123,11 @@ interface Held {
   readonly log: Logger;
 }
 
-async function serve({ home, workerProgram }: SupervisorOptions, { ownership, self, log }: Held): Promise<number> {
+async function serve({ home, workerProgram }: SupervisorOptions, { ownership, self, log }: Held): Promise<Ended> {
   let finish!: (why: string) => void;
   const finished = new Promise<string>((resolve) => (finish = resolve));
   let status: "current" | "ownership-lost" = "current";
+  let named = 0;
   const idle = new Idle(systemClock, () => finish("idle"));
   const supervisor = composeSupervisor({
     home,
@@ -111,6 +141,7 @@ async function serve({ home, workerProgram }: SupervisorOptions, { ownership, se
     isOwner: () => ownership.isCurrent(),
     onOwnershipLost: (epoch) => {
       status = "ownership-lost";
+      named = epoch;
       finish(`epoch ${epoch} owns the home`);
     },
     onChanged: () => idle.look(supervisor.context.registry),
@@ -127,8 +158,9 @@ async function serve({ home, workerProgram }: SupervisorOptions, { ownership, se
     socketPath: () => socketPath,
     status: () => (ownership.isCurrent() ? status : "ownership-lost"),
   };
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => finish(signal));
-  if (!ownership.isCurrent()) return 0;
+  const onSignal = (signal: NodeJS.Signals): void => finish(signal);
+  for (const signal of endingSignals) process.on(signal, onSignal);
+  if (!ownership.isCurrent()) return endedWith(0);
   supervisor.boot();
   const creations = new Creations(services);
   const server = new PublicServer(services, { creations, hello: helloOf(supervisor), path: socketPath });
@@ -154,6 +186,8 @@ async function serve({ home, workerProgram }: SupervisorOptions, { ownership, se
   supervisor.context.registry.close();
   await server.close();
   await supervisor.release();
+  const reclaims = named > 0 && ownership.isCurrent();
   ownership.leave();
-  return 0;
+  for (const signal of endingSignals) process.off(signal, onSignal);
+  return reclaims ? { kind: "reclaim", namedEpoch: named } : endedWith(0);
 }

@@ -1,4 +1,4 @@
-import { awaitGate } from "@holdfast/shared-process";
+import { awaitGate, closeInherited } from "@holdfast/shared-process";
 import { object, string } from "zod/mini";
 import { runSupervisor } from "./main.ts";
 
@@ -6,6 +6,7 @@ const ordersSchema = object({ home: string(), workerProgram: string() });
 
 /** The detached supervisor: waits at its gate, so that a starter that dies leaves nothing behind. */
 async function main(): Promise<number> {
+  closeInherited();
   const word = await awaitGate();
   if (word === null) return 0;
   const orders = ordersSchema.parse(JSON.parse(word));

@@ -156,3 +156,30 @@ it("writes of one session are in order and each sees the one before", async () =
   await Promise.all([add("one"), add("two"), add("three")]);
   expect(new Catalog(home).get(sessionId)?.options).toEqual({ one: "set", two: "set", three: "set" });
 });
+
+it("I129 an archive of a session at rest ends the bare name of an older stop, which would undo it at the next boot", async () => {
+  const { fs, free } = fullDisk();
+  const { records: writer, catalog } = await records(nodeFileSystem, fs);
+  await writer.persist(sessionId, ready, ready);
+  const refused = new Records({ home, fs, clock: systemClock, catalog, epoch: 3, isOwner: () => true });
+  await refused.persist(sessionId, stopping, ready);
+  await refused.persist(sessionId, null, finalizing);
+  free();
+  await refused.rest(sessionId, (record) => ({ ...record, wanted: "archived" }));
+  expect(readdirSync(join(home, "workers"))).toEqual([]);
+  expect(new Catalog(home).get(sessionId)?.wanted).toBe("archived");
+});
+
+it("writes nothing over the records of another owner", async () => {
+  const { catalog } = await records();
+  const deposed = new Records({
+    home,
+    fs: nodeFileSystem,
+    clock: systemClock,
+    catalog,
+    epoch: 3,
+    isOwner: () => false,
+  });
+  await expect(deposed.persist(sessionId, ready, ready)).rejects.toMatchObject({ code: "ownership_lost" });
+  expect(readdirSync(join(home, "workers"))).toEqual([]);
+});

@@ -9,6 +9,7 @@ export { type ProcessPorts, systemPorts } from "./ports.ts";
 export { socketPathFits } from "./socket-path.ts";
 export type { ExitWatch } from "./spawn/exit.ts";
 export { awaitGate } from "./spawn/gate.ts";
+export { closeInherited } from "./spawn/inherited.ts";
 export { type GatedProcess, type GatedSpawnOptions, spawnGated } from "./spawn/gated.ts";
 export type { LaunchFailure, LaunchFailureCode, LaunchOptions } from "./spawn/launch.ts";
 export { type OwnedProcess, type OwnedSpawnOptions, spawnOwned } from "./spawn/owned.ts";

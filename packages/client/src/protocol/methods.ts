@@ -1,4 +1,16 @@
-import { boolean, enum as oneOf, int, minLength, object, optional, positive, record, string } from "zod/mini";
+import {
+  boolean,
+  enum as oneOf,
+  int,
+  maxLength,
+  minLength,
+  object,
+  optional,
+  positive,
+  record,
+  regex,
+  string,
+} from "zod/mini";
 import type { infer as Infer, ZodMiniType } from "zod/mini";
 import type { SteerOutcome } from "./events.ts";
 import type { DaemonStatus, SessionDetails, SessionRow } from "./rows.ts";
@@ -6,7 +18,9 @@ import type { DaemonStatus, SessionDetails, SessionRow } from "./rows.ts";
 const id = string().check(minLength(1));
 const environment = record(string(), string());
 const selected = { session: id };
-const mutation = { requestId: id };
+/** Chosen by the client; kept with what it asked for, so it is short and of one line. */
+const requestId = string().check(minLength(1), maxLength(200), regex(/^[^\p{Cc}]*$/u));
+const mutation = { requestId };
 const submission = object({ ...mutation, ...selected, text: string(), interrupt: optional(boolean()) });
 
 interface Method {

@@ -68,6 +68,14 @@ it("a notification that its handler cannot take ends the connection and not the 
   expect([peer.closed, bugs.length]).toEqual([true, 1]);
 });
 
+it("I138 refuses a request that is too long for a line, instead of losing the connection over it", async () => {
+  const { stream, written } = connection();
+  const peer = new Peer(stream, { maxLineBytes: 100 });
+  await expect(peer.request("any", { text: "\u0001".repeat(20) })).rejects.toMatchObject({ code: "usage" });
+  expect([written, peer.closed]).toEqual([[], false]);
+  peer.destroy();
+});
+
 it("tells every caller whose answer will not come", async () => {
   const { stream } = connection();
   const peer = new Peer(stream);

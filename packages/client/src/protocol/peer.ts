@@ -1,5 +1,6 @@
 import type { Duplex } from "node:stream";
 import { ProtocolError, isErrorCode } from "./codes.ts";
+import { MAX_LINE_BYTES } from "./limits.ts";
 import { LineDecoder, encodeFrame, isObject, parseFrame } from "./frames.ts";
 import type { Request, WireError } from "./frames.ts";
 
@@ -90,6 +91,10 @@ export class Peer {
     const { signal } = options;
     signal?.throwIfAborted();
     const id = this.#nextId++;
+    const frame = encodeFrame({ id, method, params });
+    // A longer line would end the connection, and look like a daemon that does not answer.
+    if (Buffer.byteLength(frame) > (this.#handlers.maxLineBytes ?? MAX_LINE_BYTES))
+      return Promise.reject(new ProtocolError("usage", "the request is too long for one line of the protocol"));
     return new Promise((resolve, reject) => {
       const onAbort = (): void => {
         this.#waiters.delete(id);
@@ -103,7 +108,7 @@ export class Peer {
         };
       signal?.addEventListener("abort", onAbort, { once: true });
       this.#waiters.set(id, { resolve: settled(resolve), reject: settled(reject) });
-      this.#stream.write(encodeFrame({ id, method, params }));
+      this.#stream.write(frame);
     });
   }
 

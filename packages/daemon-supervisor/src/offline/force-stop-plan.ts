@@ -17,7 +17,8 @@ export async function planForceStop(home: string): Promise<ForceStopPlan> {
   return {
     daemon: daemon ? { pid: daemon.pid, startId: daemon.startId } : null,
     workers: workers
-      .filter(({ verdict }) => verdict === "current" || verdict === "unknown")
+      // A stop whose process is gone but whose clean-up is not done is finished too.
+      .filter(({ verdict, state }) => verdict === "current" || verdict === "unknown" || state === "stopping")
       .map(({ sessionId, name, pid, verdict }) => ({ sessionId, name, pid, verdict })),
   };
 }

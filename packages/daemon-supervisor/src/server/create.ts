@@ -4,6 +4,8 @@ import { ProtocolError, SESSION_NAME } from "@holdfast/client/protocol";
 import type { MethodParams, MethodResults, SessionRow } from "@holdfast/client/protocol";
 import { ensurePrivateDirectory, removeFile } from "@holdfast/recovery-journal";
 import type { FileSystem } from "@holdfast/recovery-journal";
+import { sessionEnvironment } from "@holdfast/shared-process";
+import { checkEnvironment } from "./environment.ts";
 import { requestHash, sessionDirectory } from "@holdfast/session-worker/transport";
 import type { SessionRecord } from "@holdfast/session-worker/transport";
 import type { Services } from "./services.ts";
@@ -20,7 +22,7 @@ export function projectOf(cwd: string): string {
   }
 }
 
-function checkParams({ name, agent = "shell", cwd }: Params): void {
+function checkParams({ name, agent = "shell", cwd, environment, secretEnvironment }: Params): void {
   if (name !== undefined && !SESSION_NAME.test(name))
     throw new ProtocolError("invalid_name", `${JSON.stringify(name)} is not a session name`, {
       hint: "letters, digits, '.', '_' and '-', at most 64, the first a letter or digit",
@@ -31,6 +33,7 @@ function checkParams({ name, agent = "shell", cwd }: Params): void {
     });
   if (!isAbsolute(cwd) || cwd.includes("\0"))
     throw new ProtocolError("usage", "the working directory must be an absolute path");
+  checkEnvironment(environment, secretEnvironment);
   if (!statSync(cwd, { throwIfNoEntry: false })?.isDirectory())
     throw new ProtocolError("file_not_found", `${cwd} is not a directory`, { hint: "use --cwd with one that exists" });
 }
@@ -130,7 +133,7 @@ export class Creations {
       createdAt: at,
       lastActivityAt: at,
       creatingRequest: { requestId: params.requestId, hash },
-      environment: params.environment,
+      environment: sessionEnvironment(params.environment),
       secretNames: Object.keys(secrets),
       options: {},
       lastError: null,

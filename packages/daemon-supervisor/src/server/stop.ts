@@ -4,6 +4,7 @@ import type { SessionRecord } from "@holdfast/session-worker/transport";
 import { freshValues } from "../effects/context.ts";
 import { verdictOf } from "../verdict.ts";
 import type { Goal, State } from "../lifecycle/state.ts";
+import { checkEnvironment } from "./environment.ts";
 import type { Services } from "./services.ts";
 import { untilReady } from "./ready.ts";
 
@@ -80,6 +81,7 @@ export async function resume(
   params: MethodParams<"session/resume">,
 ): Promise<MethodResults["session/resume"]> {
   const { context, sessions } = services;
+  checkEnvironment({}, params.secretEnvironment);
   const { sessionId } = sessions.actionable(params.session);
   if (params.secretEnvironment)
     context.secrets.set(sessionId, { ...context.secrets.get(sessionId), ...params.secretEnvironment });

@@ -1,4 +1,13 @@
-import { appendFileSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -92,6 +101,25 @@ describe("a session's store", () => {
     truncateSync(path(), statSync(path()).size - 7);
     await open("g2");
     expect(transcript().at(-1)).toMatchObject({ type: "turn_ended", actionId: a, stopReason: "interrupted" });
+  });
+
+  it("I155 an opening that fails leaves no descriptor open", async () => {
+    const first = await open("g1");
+    first.append({ type: "prompt_accepted", actionId: "a", kind: "prompt", text: "x", requestId: "r" });
+    await first.close();
+    const transcriptInode = statSync(path()).ino;
+    const refusing: FileSystem = {
+      ...nodeFileSystem,
+      write: (fd, ...rest) => {
+        if (Number(nodeFileSystem.fstat(fd).ino) === transcriptInode)
+          throw Object.assign(new Error("full"), { code: "ENOSPC" });
+        return nodeFileSystem.write(fd, ...rest);
+      },
+    };
+    const before = readdirSync("/proc/self/fd").length;
+    for (let round = 0; round < 5; round += 1)
+      await expect(open(`g${round + 2}`, refusing)).rejects.toMatchObject({ code: "disk_full" });
+    expect(readdirSync("/proc/self/fd")).toHaveLength(before);
   });
 
   it("I66 I136 marks a dispatched action as interrupted once, whatever dies in between", async () => {
