@@ -1,4 +1,13 @@
-import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, rmdirSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  rmdirSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { Home } from "./support/home.ts";
@@ -104,4 +113,16 @@ it("I165 owner records lost while no daemon runs: the home is claimed above the 
   expect((await home.ok(["prompt", "s", "echo served"])).stdout).toBe("served\n");
   expect((await home.show("s")).pid).toBe(row.pid);
   expect(home.supervisors()).toHaveLength(1);
+});
+
+it("I124 partial copies that a cut-off write left are gone after the next start", async () => {
+  await using home = await Home.open();
+  const row = await home.newSession("s");
+  await home.ok(["daemon", "stop", "--keep-workers"]);
+  const left = ["owner/1.json", `workers/${row.sessionId}.json`, `sessions/${row.sessionId}/session.json`].map((path) =>
+    join(home.path, `${path}.0123456789ab.tmp`),
+  );
+  for (const path of left) writeFileSync(path, "{");
+  await home.ok(["prompt", "s", "true"]);
+  expect(left.filter((path) => existsSync(path))).toEqual([]);
 });

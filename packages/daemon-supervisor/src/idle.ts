@@ -7,14 +7,21 @@ const IDLE_MS = 30 * 60_000;
 /** States without a process that wait for a person. */
 const restingStates = new Set(["passivated", "failed"]);
 
-export class Idle {
+export class Idle implements Disposable {
   readonly #clock: Clock;
   readonly #onIdle: () => void;
   #timer: Disposable | null = null;
+  #disposed = false;
 
   constructor(clock: Clock, onIdle: () => void) {
     this.#clock = clock;
     this.#onIdle = onIdle;
+  }
+
+  [Symbol.dispose](): void {
+    this.#timer?.[Symbol.dispose]();
+    this.#timer = null;
+    this.#disposed = true;
   }
 
   /** Looks at what is registered now; called on every change, so that no periodic timer is needed. */
@@ -27,6 +34,6 @@ export class Idle {
       this.#timer = null;
       return;
     }
-    this.#timer ??= this.#clock.setTimer(IDLE_MS, () => this.#onIdle());
+    if (!this.#disposed) this.#timer ??= this.#clock.setTimer(IDLE_MS, () => this.#onIdle());
   }
 }

@@ -181,6 +181,7 @@ async function serve({ home, workerProgram }: SupervisorOptions, { ownership, se
   });
   const why = await finished;
   guard[Symbol.dispose]();
+  idle[Symbol.dispose]();
   log.info({ why }, "ending; workers stay");
   // From here on nothing is decided: whoever owns the home now must not be met by old effects.
   supervisor.context.registry.close();
