@@ -12,7 +12,7 @@ export type RecordRead =
   | { readonly kind: "record"; readonly record: SessionRecord }
   | { readonly kind: "unreadable"; readonly sessionId: string; readonly reason: string };
 
-export function readSessionRecord(fs: FileSystem, home: string, sessionId: string): RecordRead {
+function readSessionRecord(fs: FileSystem, home: string, sessionId: string): RecordRead {
   const bytes = readBounded(fs, sessionRecordPath(home, sessionId), MAX_RECORD_BYTES);
   if (bytes.kind !== "read") return { kind: "unreadable", sessionId, reason: `session.json is ${bytes.kind}` };
   try {

@@ -1,5 +1,5 @@
 /** What `daemon status` counts since the daemon's start. */
-export const counterNames = [
+const counterNames = [
   "launches",
   "adoptions",
   "recoveries",

@@ -8,7 +8,7 @@ import { socketPathFits } from "@holdfast/shared-process";
 import { ProtocolError } from "@holdfast/client/protocol";
 
 /** The folders of a home (DESIGN §4). All 0700, whatever the umask. */
-export const homeFolders = ["owner", "workers", "sessions", "run", "logs"] as const;
+const homeFolders = ["owner", "workers", "sessions", "run", "logs"] as const;
 
 export const ownerFolder = (home: string): string => `${home}/owner`;
 export const workersFolder = (home: string): string => `${home}/workers`;

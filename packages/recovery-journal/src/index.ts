@@ -6,6 +6,7 @@ export { replaceFile } from "./durable/replace-file.ts";
 export { replaceFileAsync, syncDirectoryAsync } from "./durable/replace-file-async.ts";
 export { type BoundedRead, createMarkerFile, readBounded, removeFile } from "./durable/small-files.ts";
 export { syncDirectory } from "./durable/sync-directory.ts";
+export { isDiskFull } from "./durable/write-all.ts";
 export type { JournalErrorCode } from "./journal/errors.ts";
 export { openJournal } from "./journal/open.ts";
 export { readJournal } from "./journal/read.ts";

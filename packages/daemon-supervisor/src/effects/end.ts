@@ -1,5 +1,5 @@
 import { CodedError, defaultKeep, endMarked, reasonOf } from "@holdfast/shared-process";
-import { readJournal, removeFile, removeJournal } from "@holdfast/recovery-journal";
+import { isDiskFull, readJournal, removeFile, removeJournal } from "@holdfast/recovery-journal";
 import { operationKinds, sessionDirectory } from "@holdfast/session-worker/transport";
 import type { SessionStore } from "@holdfast/session-worker/transport";
 import type { StopIntent, WorkerProcess } from "../lifecycle/state.ts";
@@ -7,8 +7,9 @@ import type { Context } from "./context.ts";
 import { freshValues } from "./context.ts";
 import type { Stores } from "./stores.ts";
 
-const isDiskFull = (error: unknown): boolean =>
-  error instanceof Error && "code" in error && ["disk_full", "ENOSPC", "EDQUOT"].includes(String(error.code));
+/** The lower layers' own word for it, or the kernel's. */
+const saysDiskFull = (error: unknown): boolean =>
+  isDiskFull(error) || (error instanceof CodedError && error.code === "disk_full");
 
 /** What a dead worker's agents get between SIGTERM and SIGKILL (DESIGN §3.5). */
 const SWEEP_GRACE_MS = 1_000;
@@ -91,7 +92,7 @@ export class Ender {
     try {
       await this.#settleFor(sessionId, intent);
     } catch (error) {
-      if (!isDiskFull(error) || intent.goal === "passivate" || intent.goal === "replace") throw error;
+      if (!saysDiskFull(error) || intent.goal === "passivate" || intent.goal === "replace") throw error;
       this.#context.log.warn(
         { sessionId, reason: reasonOf(error) },
         "the disk is full; open work is settled at the resume",

@@ -15,7 +15,7 @@ import { reusedRequest } from "./submit.ts";
 type Params = MethodParams<"session/new">;
 
 /** The top level of the git work tree that holds `cwd`, else `cwd` itself (DESIGN §8). */
-export function projectOf(cwd: string): string {
+function projectOf(cwd: string): string {
   for (let folder = cwd; ; folder = dirname(folder)) {
     if (lstatSync(join(folder, ".git"), { throwIfNoEntry: false })) return folder;
     if (dirname(folder) === folder) return cwd;

@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 import { dirname } from "node:path";
-import { ensurePrivateDirectory } from "@holdfast/recovery-journal";
+import { ensurePrivateDirectory, isDiskFull } from "@holdfast/recovery-journal";
 import { Listener } from "@holdfast/session-worker/transport";
 import { Peer, ProtocolError, encodeFrame, isErrorCode, methods } from "@holdfast/client/protocol";
 import type { Hello, MethodName, MethodParams, MethodResults } from "@holdfast/client/protocol";
@@ -17,7 +17,7 @@ function asProtocolError(error: unknown): unknown {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   if (typeof code === "string" && isErrorCode(code)) return new ProtocolError(code, reasonOf(error));
   const errno = errnoOf(error);
-  if (errno === "ENOSPC" || errno === "EDQUOT") return new ProtocolError("disk_full", reasonOf(error));
+  if (isDiskFull(error)) return new ProtocolError("disk_full", reasonOf(error));
   if (errno === "EMFILE" || errno === "ENFILE") return new ProtocolError("too_many_open_files", reasonOf(error));
   return error;
 }

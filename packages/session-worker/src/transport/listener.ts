@@ -14,7 +14,7 @@ export interface ListenerOptions {
 
 /** Name that a socket has until it is renamed into place, for whoever must know that it fits. */
 const ASIDE_TOKEN_BYTES = 6;
-export const asideName = (token: string): string => `.${token}`;
+const asideName = (token: string): string => `.${token}`;
 export const longestAside: string = asideName("x".repeat(8));
 
 /**

@@ -103,8 +103,6 @@ export class Connection {
         return this.#service.start(valid(startSchema, params));
       case "worker/stop":
         return this.#service.stop(valid(stopSchema, params));
-      case "worker/status":
-        return this.#service.report();
       case "worker/rebind":
         return this.#service.rebind();
       case "session/prompt":
