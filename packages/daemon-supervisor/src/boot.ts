@@ -9,8 +9,8 @@ import type { Effect, Fresh, Goal, State, StopIntent } from "./lifecycle/state.t
 import { ADOPTION_MS } from "./lifecycle/times.ts";
 import type { SessionRecord } from "@holdfast/session-worker/transport";
 import { removeFile } from "@holdfast/recovery-journal";
-import { sessionDirectory } from "@holdfast/session-worker/transport";
-import { ownerFolder, workersFolder } from "./home.ts";
+import { ownerFolder, sessionDirectory } from "@holdfast/session-worker/transport";
+import { workersFolder } from "./home.ts";
 import { noteQuarantine } from "./records.ts";
 import type { Records } from "./records.ts";
 import type { Sessions } from "./sessions.ts";

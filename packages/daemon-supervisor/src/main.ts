@@ -11,6 +11,7 @@ import {
 } from "@holdfast/shared-process";
 import type { ProcessIdentity } from "@holdfast/shared-process";
 import type { Logger } from "pino";
+import { SUPERVISOR_TITLE } from "@holdfast/session-worker/transport";
 import { composeSupervisor, helloOf } from "./compose.ts";
 import { highestEpoch, readWorkerFiles } from "./descriptor-files.ts";
 import { lifelinePath, placeSocket, prepareHome } from "./home.ts";
@@ -19,7 +20,6 @@ import { Idle } from "./idle.ts";
 import { createLog } from "./log.ts";
 import { claimHome } from "./ownership/claim.ts";
 import type { ClaimOptions, ClaimResult, Ownership } from "./ownership/claim.ts";
-import { SUPERVISOR_TITLE } from "./ownership/judge.ts";
 import { Creations } from "./server/create.ts";
 import { PublicServer } from "./server/server.ts";
 import type { Services } from "./server/services.ts";

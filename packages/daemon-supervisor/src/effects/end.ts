@@ -1,6 +1,6 @@
 import { CodedError, defaultKeep, endMarked, reasonOf } from "@holdfast/shared-process";
 import { isDiskFull, readJournal, removeFile, removeJournal } from "@holdfast/recovery-journal";
-import { operationKinds, sessionDirectory } from "@holdfast/session-worker/transport";
+import { isRecordedSupervisor, operationKinds, sessionDirectory } from "@holdfast/session-worker/transport";
 import type { SessionStore } from "@holdfast/session-worker/transport";
 import type { StopIntent, WorkerProcess } from "../lifecycle/state.ts";
 import type { Context } from "./context.ts";
@@ -132,6 +132,7 @@ export class Ender {
       graceMs: force ? 0 : SWEEP_GRACE_MS,
       keep: defaultKeep,
       force,
+      spare: isRecordedSupervisor,
       observer,
       clock,
     });

@@ -2,11 +2,9 @@ import type { OwnerRecord } from "@holdfast/client/protocol";
 import { existsSync, readdirSync } from "node:fs";
 import { probeLifeline, scanMarked } from "@holdfast/shared-process";
 import type { ProcessObserver } from "@holdfast/shared-process";
+import { SUPERVISOR_TITLE } from "@holdfast/session-worker/transport";
+import type { TopOwner } from "@holdfast/session-worker/transport";
 import { verdictOf } from "../verdict.ts";
-import type { TopOwner } from "./owner-files.ts";
-
-/** What the supervisor calls itself (at most 15 bytes, the kernel's limit), so that a scan can tell it from its workers. */
-export const SUPERVISOR_TITLE = "holdfastd";
 
 export type OwnerState =
   | { readonly kind: "none" }
