@@ -35,8 +35,8 @@ interface BootParts {
   readonly files: WorkerFiles;
   readonly records: Records;
   readonly sessions: Sessions;
-  /** For maintenance: sessions whose process may live are registered, everything else is left to the next daemon. */
-  readonly livingOnly: boolean;
+  /** Sessions with a process, or with a record of one, are registered to be stopped; the rest is left to the next daemon. */
+  readonly forMaintenance: boolean;
 }
 
 /** What a write that was cut off left: a partial copy that nobody reads (I124). Only the owner of the home writes here. */
@@ -82,8 +82,8 @@ export function bootAll(context: Context, parts: BootParts): void {
       intent: seen.intent?.goal ?? null,
       verdict: descriptor ? simple(verdictOf(context.observer, descriptor.process).kind) : "gone",
     };
-    const mayLive = found.record !== "none" && found.verdict !== "gone";
-    if (parts.livingOnly && !mayLive && found.intent === null) continue;
+    const hasProcess = found.record === "process" || (found.record === "failed" && found.verdict !== "gone");
+    if (parts.forMaintenance && !hasProcess && found.intent === null) continue;
     const decision = decideBoot(found);
     const first = firstState(decision, { ...seen, failure: record.failure ?? null }, impliedGoal(found));
     context.log.info({ sessionId, found, decision }, "boot");

@@ -3,6 +3,7 @@ import { isDiskFull, readJournal, removeFile, removeJournal } from "@holdfast/re
 import { isRecordedSupervisor, operationKinds, sessionDirectory } from "@holdfast/session-worker/transport";
 import type { SessionStore } from "@holdfast/session-worker/transport";
 import type { StopIntent, WorkerProcess } from "../lifecycle/state.ts";
+import { SESSION_NAME } from "../names.ts";
 import type { Context } from "./context.ts";
 import { freshValues } from "./context.ts";
 import type { Stores } from "./stores.ts";
@@ -128,7 +129,7 @@ export class Ender {
   async #sweep(sessionId: string, process: WorkerProcess, force: boolean): Promise<void> {
     const { observer, clock, log } = this.#context;
     const report = await endMarked({
-      marker: { name: "HOLDFAST_SESSION", value: process.marker },
+      marker: { name: SESSION_NAME, value: process.marker },
       graceMs: force ? 0 : SWEEP_GRACE_MS,
       keep: defaultKeep,
       force,
