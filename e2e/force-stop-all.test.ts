@@ -43,7 +43,7 @@ it(
     const root = mkdtempSync(join(tmpdir(), "hf-all-"));
     try {
       const { code, stderr, results } = await inNamespace(root);
-      expect(code, stderr).toBe(0);
+      if (code !== 0) throw new Error(`exit ${code}: ${stderr}`);
       const text = (name: string): string => results.get(name) ?? "";
       const ps = (name: string): Ps => JSON.parse(text(name));
       const outcome = (name: string): Outcome => JSON.parse(text(name));
@@ -51,16 +51,11 @@ it(
 
       const before = ps("before");
       const [a, b] = [join(root, "a"), join(root, "b")];
-      const status = before.daemons.map((daemon) => [daemon.home, daemon.status]);
-      expect(new Map(status as [string, string][])).toEqual(
-        new Map([
-          [a, "current"],
-          [b, "busy"],
-        ]),
-      );
+      const status = before.daemons.map((daemon) => `${daemon.home} ${daemon.status}`).toSorted();
+      expect(status).toEqual([`${a} current`, `${b} busy`]);
       const workers = before.workers.map(({ home, name }) => `${home} ${name}`).toSorted();
       expect(workers).toEqual([`${a} frozen`, `${a} healthy`, `${b} frozen`, `${b} healthy`]);
-      expect(before.orphans).toMatchObject([{ pid: tmux, workerId: null }]);
+      expect(before.orphans).toMatchObject([{ pid: tmux }]);
       expect(before.scan.complete).toBe(true);
       // Two daemons, four workers with their shells, two commands, and what was left.
       expect(text("running")).toBe("13");
