@@ -29,7 +29,7 @@ export function createLog(home: string, foreground: boolean): Logger {
   };
   if (!foreground) return pino(options, file);
   const terminal = pino.destination({ dest: 2, sync: true });
-  // The terminal or the session that it was started in is gone: the daemon is not (I151).
+  // A terminal that was hung up answers EIO, and the daemon that was started in it lives on (I151).
   terminal.on("error", () => undefined);
   return pino(options, pino.multistream([{ stream: file }, { level: "warn", stream: terminal }]));
 }

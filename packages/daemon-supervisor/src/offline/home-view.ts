@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { nodeFileSystem } from "@holdfast/recovery-journal";
 import { createObserver, reasonOf } from "@holdfast/shared-process";
-import type { FoundProcess, Verdict } from "@holdfast/shared-process";
+import type { FoundProcess, ProcessObserver, Verdict } from "@holdfast/shared-process";
 import type { SessionRecord } from "@holdfast/session-worker/transport";
 import { readAllSessions } from "../catalog.ts";
 import type { RecordRead } from "../catalog.ts";
@@ -40,7 +40,11 @@ export interface HomeView {
 }
 
 /** Never throws: a home that cannot be read says so in `problems` (I104). `holders`: supervisors that hold its lifeline. */
-export function viewHome(home: string, holders: readonly FoundProcess[]): HomeView {
+export function viewHome(
+  home: string,
+  holders: readonly FoundProcess[],
+  observer = createObserver({ mode: "narrow" }),
+): HomeView {
   const problems: string[] = [];
   const attempt = <T>(read: () => T, otherwise: T): T => {
     try {
@@ -50,7 +54,11 @@ export function viewHome(home: string, holders: readonly FoundProcess[]): HomeVi
       return otherwise;
     }
   };
-  const owner = attempt<OfflineOwner>(() => ownerOf(home), { kind: "unknown", why: "unreadable", record: null });
+  const owner = attempt<OfflineOwner>(() => ownerOf(home, observer), {
+    kind: "unknown",
+    why: "unreadable",
+    record: null,
+  });
   if (owner.kind === "unknown" && owner.why !== "unreadable") problems.push(`${home}: ${owner.why}`);
   const files = attempt<WorkerFiles>(() => readWorkerFiles(nodeFileSystem, home), {
     descriptors: [],
@@ -61,7 +69,7 @@ export function viewHome(home: string, holders: readonly FoundProcess[]): HomeVi
     reads.flatMap((read) => (read.kind === "record" ? [[read.record.sessionId, read.record]] : [])),
   );
   const retained = attempt<readonly Retained[]>(() => retainedOf(home), []);
-  const { workers, quarantined } = sort(files, records);
+  const { workers, quarantined } = sort(files, records, observer);
   for (const read of files.descriptors)
     if (read.kind === "damaged") problems.push(`${home}: ${read.sessionId}: ${read.reason}`);
   return {
@@ -82,8 +90,8 @@ const NO_RECORD = "it has a worker record but no session record";
 function sort(
   { descriptors }: WorkerFiles,
   records: ReadonlyMap<string, SessionRecord>,
+  observer: ProcessObserver,
 ): Pick<HomeView, "workers" | "quarantined"> {
-  const observer = createObserver({ mode: "narrow" });
   const workers: WorkerView[] = [];
   const quarantined: { sessionId: string; reason: string }[] = [];
   for (const read of descriptors) {
@@ -101,8 +109,8 @@ function sort(
 }
 
 /** A copied home carries the record of the original, whose daemon is not the copy's (I147). */
-function ownerOf(home: string): OfflineOwner {
-  const owner = ownerState(home);
+function ownerOf(home: string, observer: ProcessObserver): OfflineOwner {
+  const owner = ownerState(home, observer);
   if (owner.kind !== "alive" || !isAnotherHome(owner.record.home, home)) return owner;
   return { kind: "unknown", why: `its owner record is a copy of that of ${owner.record.home}`, record: owner.record };
 }

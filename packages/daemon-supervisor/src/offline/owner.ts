@@ -11,10 +11,10 @@ export type OfflineOwner =
   | { readonly kind: "unknown"; readonly why: string; readonly record: OwnerRecord | null };
 
 /** Who owns a home, by its records and the kernel alone. */
-export function ownerState(home: string): OfflineOwner {
+export function ownerState(home: string, observer = createObserver({ mode: "narrow" })): OfflineOwner {
   const top = topOwner(nodeFileSystem, home);
   const record = top.kind === "found" ? top.record : null;
-  const state = judgeOwner(createObserver({ mode: "narrow" }), home, top);
+  const state = judgeOwner(observer, home, top);
   switch (state.kind) {
     case "none":
       return { kind: "none" };

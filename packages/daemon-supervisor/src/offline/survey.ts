@@ -1,5 +1,5 @@
 import { createObserver, openPaths, startIdOf } from "@holdfast/shared-process";
-import type { EnvironmentScan, FoundProcess } from "@holdfast/shared-process";
+import type { EnvironmentScan, FoundProcess, ProcessObserver } from "@holdfast/shared-process";
 import { GENERATION_NAME, SESSION_NAME } from "../names.ts";
 import { canonical, discoverHomes, scanHoldfast } from "./discover.ts";
 import { viewHome } from "./home-view.ts";
@@ -23,7 +23,8 @@ export interface Survey {
  */
 export function survey(home: string, remembered: readonly KnownMarker[] = []): Survey {
   const scan = scanHoldfast();
-  const homes = discoverHomes(home, scan).map(({ home: path, holders }) => viewHome(path, holders));
+  const observer = createObserver({ mode: "narrow" });
+  const homes = discoverHomes(home, scan).map(({ home: path, holders }) => viewHome(path, holders, observer));
   const byPath = new Map(homes.map((view) => [canonical(view.home), view]));
   const homeOf = (path: string): HomeView | undefined => byPath.get(canonical(path));
   const orphans = findOrphans({ scan, homes, homeOf, heldSession, remembered });
@@ -31,7 +32,7 @@ export function survey(home: string, remembered: readonly KnownMarker[] = []): S
   return {
     scan,
     homes,
-    orphans: [...orphans, ...retainedOnly(homes, orphans)],
+    orphans: [...orphans, ...retainedOnly(homes, orphans, observer)],
     problems: scan.problem === undefined ? problems : [scan.problem, ...problems],
   };
 }
@@ -49,8 +50,7 @@ function heldSession({ identity, values }: FoundProcess): string | null | undefi
 }
 
 /** Left by an earlier stop and still running, though the scan did not show it as anybody's. */
-function retainedOnly(homes: readonly HomeView[], orphans: readonly Orphan[]): Orphan[] {
-  const observer = createObserver({ mode: "narrow" });
+function retainedOnly(homes: readonly HomeView[], orphans: readonly Orphan[], observer: ProcessObserver): Orphan[] {
   const isListed = (pid: number): boolean => orphans.some(({ identity }) => identity.pid === pid);
   return homes.flatMap(({ home, retained }) =>
     retained
