@@ -58,21 +58,29 @@ async function endOrphans(
   const planned = new Set(plan.processes.map(({ id }) => id));
   const left = new Set(plan.markers.map(({ marker }) => marker));
   if (planned.size === 0 && left.size === 0) return;
-  const kept = new Set(report.kept.map(({ id }) => id));
+  const kept = new Set(plan.kept.map(({ id }) => id));
   const homes = new Set(plan.homes.map((view) => canonical(view.home)));
-  const isOurs = (orphan: Orphan): boolean =>
-    planned.has(orphan.id) ||
-    (left.has(orphan.proof.value) && (all || (orphan.home !== null && homes.has(canonical(orphan.home)))));
-  const seen = survey(home, plan.markers);
-  const targets = seen.orphans.filter((orphan) => isOurs(orphan) && orphan.doubt === null && !kept.has(orphan.id));
+  const isLeft = (orphan: Orphan): boolean =>
+    left.has(orphan.proof.value) && (all || (orphan.home !== null && homes.has(canonical(orphan.home))));
   const observer = createObserver({ mode: "narrow" });
-  await Promise.all(
-    targets.map(async (orphan) => {
-      const ended = { kind: "process", id: orphan.id, pid: orphan.identity.pid } as const;
-      const isEnded = await endOrphan(orphan, observer);
-      if (isEnded) report.stopped.push(ended);
-      else report.failed.push({ ...ended, reason: "it did not end" });
-      progress(`process ${ended.pid} (${orphan.command}): ${isEnded ? "ended" : "did not end"}`);
-    }),
+  const targets = survey(home, plan.markers).orphans.filter(
+    (orphan) => (planned.has(orphan.id) || isLeft(orphan)) && orphan.doubt === null && !kept.has(orphan.id),
   );
+  const isTarget = new Set(targets.map(({ id }) => id));
+  const others = plan.processes.filter(({ id }) => !isTarget.has(id));
+  const note = (orphan: Orphan, problem: string | null): void => {
+    const { pid } = orphan.identity;
+    const ended = { kind: "process", id: orphan.id, pid } as const;
+    if (problem === null) report.stopped.push(ended);
+    else report.failed.push({ ...ended, reason: problem });
+    progress(`process ${pid} (${orphan.command}): ${problem ?? "ended"}`);
+  };
+  for (const orphan of others) {
+    const { kind } = observer.verdict(orphan.identity);
+    // A stop of its session has ended it, or what it ran in took it along.
+    note(orphan, kind === "gone" || kind === "replaced" ? null : "it is not certain any more that it is nobody's");
+  }
+  const endOne = async (orphan: Orphan): Promise<void> =>
+    note(orphan, (await endOrphan(orphan, observer)) ? null : "it did not end");
+  await Promise.all(targets.map(endOne));
 }

@@ -54,12 +54,8 @@ export function viewHome(
       return otherwise;
     }
   };
-  const owner = attempt<OfflineOwner>(() => ownerOf(home, observer), {
-    kind: "unknown",
-    why: "unreadable",
-    record: null,
-  });
-  if (owner.kind === "unknown" && owner.why !== "unreadable") problems.push(`${home}: ${owner.why}`);
+  const owner = ownerOf(home, observer);
+  if (owner.kind === "unknown") problems.push(`${home}: ${owner.why}`);
   const files = attempt<WorkerFiles>(() => readWorkerFiles(nodeFileSystem, home), {
     descriptors: [],
     intents: new Map(),
@@ -110,7 +106,12 @@ function sort(
 
 /** A copied home carries the record of the original, whose daemon is not the copy's (I147). */
 function ownerOf(home: string, observer: ProcessObserver): OfflineOwner {
-  const owner = ownerState(home, observer);
+  let owner: OfflineOwner;
+  try {
+    owner = ownerState(home, observer);
+  } catch (error) {
+    return { kind: "unknown", why: reasonOf(error), record: null };
+  }
   if (owner.kind !== "alive" || !isAnotherHome(owner.record.home, home)) return owner;
   return { kind: "unknown", why: `its owner record is a copy of that of ${owner.record.home}`, record: owner.record };
 }
