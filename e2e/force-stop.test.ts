@@ -3,28 +3,9 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { Home } from "./support/home.ts";
 import { isRunning } from "./support/processes.ts";
+import { psOf } from "./support/ps.ts";
 import { errorCode } from "./support/rows.ts";
 import { waitFor } from "./support/wait-for.ts";
-
-interface Ps {
-  readonly daemons: readonly { readonly home: string; readonly pid: number }[];
-  readonly workers: readonly { readonly home: string; readonly pid: number; readonly memoryBytes: number }[];
-  readonly orphans: readonly { readonly pid: number; readonly workerId: string | null }[];
-  readonly scan: { readonly problems: readonly string[] };
-}
-
-/** Tests run side by side, and `ps` shows all homes: what belongs to this one. */
-async function psOf(home: Home, from = home): Promise<Ps> {
-  const all: Ps = JSON.parse((await from.ok(["ps", "--json"])).stdout);
-  const isOwn = (row: { readonly home: string }): boolean => row.home === home.path;
-  const own = new Set(home.processes().map(({ pid }) => pid));
-  return {
-    daemons: all.daemons.filter(isOwn),
-    workers: all.workers.filter(isOwn),
-    orphans: all.orphans.filter(({ pid }) => own.has(pid)),
-    scan: { problems: all.scan.problems.filter((problem) => problem.includes(home.path)) },
-  };
-}
 
 it("ps names the daemon and the workers with their verdicts, also when nothing runs", async () => {
   await using home = await Home.open();
