@@ -2,6 +2,7 @@ export { ProtocolError, errorCodes, isErrorCode } from "./codes.ts";
 export type { ErrorCode } from "./codes.ts";
 export * from "./limits.ts";
 export { sessionStates, waitConditions } from "./rows.ts";
+export { meets } from "./wait-condition.ts";
 export type {
   Activity,
   DaemonStatus,
