@@ -35,7 +35,7 @@ async function conclude(error: unknown, argv: readonly string[], invocation: Inv
     return 0;
   }
   if (error instanceof Interrupted) {
-    await quietly(() => io.stderr.write(`${error.message}\n`));
+    if (error.message !== "") await quietly(() => io.stderr.write(`${error.message}\n`));
     return INTERRUPTED_EXIT;
   }
   const given = before(argv, "--");
