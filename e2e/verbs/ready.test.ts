@@ -12,7 +12,8 @@ it("every verb in ready", async () => {
   // One after the other: a steer that finds a turn running is injected.
   await column.run(still, "steer");
   await column.run(still, "prompt", "follow-up", ...readVerbs);
-  const begun = [column.begin(ended, "stop"), column.begin(hidden, "archive"), column.begin(idle, "passivate")];
+  await column.run(idle, "passivate");
+  const begun = [column.begin(ended, "stop"), column.begin(hidden, "archive")];
   for (const { done } of begun) await done();
   expect(await column.finish()).toEqual([]);
 });

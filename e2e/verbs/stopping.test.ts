@@ -47,16 +47,12 @@ it("every verb in stopping: refused, or joined to the end that is under way", as
   for (const { done } of joined) await done();
   expect(workers.filter((worker) => isRunning(worker))).toEqual([]);
   const answers = await Promise.all(stops.map(async (stop) => await stop.result()));
-  expect(answers.slice(0, 2).map(({ code, stdout }) => [code, parseRow(stdout).lifecycle])).toEqual([
+  // A stop that a resume has overtaken says what became of the session; nothing was archived but what was asked last.
+  expect(answers.map(({ code, stdout }) => [code, parseRow(stdout).lifecycle])).toEqual([
     [0, "live"],
     [0, "archived"],
-  ]);
-  expect(answers.map(({ code, stdout, stderr }) => [code, stdout, stderr])).toEqual([]);
-  // The two that were brought back are others than before, and nothing was archived.
-  expect((await home.list()).map(({ state, lifecycle }) => [state, lifecycle])).toEqual([
-    ["ready", "live"],
-    ["ready", "live"],
-    ["stopped", "live"],
+    [0, "live"],
+    [0, "live"],
   ]);
   expect(await during.finish()).toEqual(["stop", "resume", "retry", "archive"]);
   expect(await column.finish()).toHaveLength(14);
