@@ -28,6 +28,21 @@ async function ended(column: Column, { ended: stopped, back, again, hidden, gone
   for (const { done } of begun) await done();
 }
 
+/** Whether a failed session whose process lives was kept by a delete and ended by a stop. */
+async function deletedAlive(home: Home, session: SessionRow): Promise<unknown[]> {
+  const worker = home.worker(session);
+  await home.kill(home.daemon());
+  // No way of its own leads here, since a session fails only when its process is proven gone: the record says so falsely.
+  const path = home.descriptorPath(session.sessionId);
+  writeFileSync(path, readFileSync(path, "utf8").replace('"lifecycle":"ready"', '"lifecycle":"failed"'));
+  await home.ok(["daemon", "start"]);
+  const { state } = await home.show(session.sessionId);
+  const refusal = await home.agent(["session", "delete", session.sessionId, "--yes", "--json"]);
+  const kept = [state, refusal.code, errorCode(refusal.stderr), isRunning(worker)];
+  const stopped = parseRow((await home.ok(["stop", session.sessionId, "--json"])).stdout);
+  return [...kept, stopped.state, isRunning(worker)];
+}
+
 it("I154 every verb in failed, with the last process still named: its directory is missing", async () => {
   await using home = await Home.open();
   const directory = join(home.files, "directory");
@@ -43,6 +58,7 @@ it("I154 every verb in failed, with the last process still named: its directory 
   mkdirSync(directory);
   await ended(column, sessions);
   expect(await column.finish()).toEqual([]);
+  expect(await deletedAlive(home, sessions.back)).toEqual(["failed", 5, "session_running", true, "stopped", false]);
 }, 90_000);
 
 it("every verb in failed without a process: its worker's program could not be started", async () => {
@@ -63,19 +79,3 @@ it("every verb in failed without a process: its worker's program could not be st
   await ended(column, sessions);
   expect(await column.finish()).toEqual([]);
 }, 90_000);
-
-it("I15 a failed session whose process lives after all is not deleted; its stop ends the process", async () => {
-  await using home = await Home.open();
-  const { alive } = await openSessions(home, ["alive"]);
-  const worker = home.worker(alive);
-  await home.kill(home.daemon());
-  // No way of its own leads here, since a session fails only when its process is proven gone: the record says so falsely.
-  const path = home.descriptorPath(alive.sessionId);
-  writeFileSync(path, readFileSync(path, "utf8").replace('"lifecycle":"ready"', '"lifecycle":"failed"'));
-  await home.ok(["daemon", "start"]);
-  expect((await home.show("alive")).state).toBe("failed");
-  const refusal = await home.agent(["session", "delete", "alive", "--yes", "--json"]);
-  expect([refusal.code, errorCode(refusal.stderr), isRunning(worker)]).toEqual([5, "session_running", true]);
-  const stopped = parseRow((await home.ok(["stop", "alive", "--json"])).stdout);
-  expect([stopped.state, isRunning(worker)]).toEqual(["stopped", false]);
-}, 60_000);
