@@ -41,7 +41,6 @@ const options: Partial<Record<Verb, (target: Target) => readonly string[]>> = {
 /** The command line of a verb; of those that take a prompt, one that shows how often it ran. */
 export function commandLine(verb: Verb, target: Target): string[] {
   const { sessionId } = target.session;
-  if (verb === "archive") return ["session", "stop", sessionId, "--archive", "--json"];
   const text = isSubmission(verb) ? [`echo ${verb} >> ${target.runsPath}`, "--no-wait"] : [];
   return ["session", verb, sessionId, ...text, ...(options[verb]?.(target) ?? []), "--json"];
 }
