@@ -12,7 +12,14 @@ export interface Target {
 }
 
 /** The parts of an answer that the table speaks of. */
-export type Answer = Readonly<Record<string, unknown>>;
+export interface Answer {
+  readonly state?: string;
+  readonly name?: string | null;
+  readonly status?: string | undefined;
+  readonly matched?: unknown;
+  readonly seen?: boolean;
+  readonly sessionId?: string;
+}
 
 export interface Outcome {
   readonly exit: number | null;

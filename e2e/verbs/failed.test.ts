@@ -9,22 +9,16 @@ import { OwnNode, descriptorOf, untilLifecycle } from "./hold.ts";
 import { hasWorkers, openSessions, sessionsByName } from "./sessions.ts";
 import { readVerbs } from "./table.ts";
 
-type Six = Readonly<Record<"still" | "ended" | "back" | "again" | "hidden" | "gone", SessionRow>>;
-
-/** Everything that leaves a failed session as it is. */
-async function refused(column: Column, still: SessionRow): Promise<void> {
-  await column.run(still, "prompt", "follow-up", "steer", "cancel", "passivate");
-  await column.run(still, "unarchive", "rename", "set", ...readVerbs);
+/** Everything that leaves a failed session as it is, and looks at it. */
+async function refused(column: Column, session: SessionRow): Promise<void> {
+  await column.run(session, "prompt", "follow-up", "steer", "cancel", "passivate", "unarchive", "rename", "set");
+  await column.run(session, ...readVerbs);
 }
 
-async function ended(column: Column, { ended: stopped, back, again, hidden, gone }: Six): Promise<void> {
-  const begun = [
-    column.begin(stopped, "stop"),
-    column.begin(back, "resume"),
-    column.begin(again, "retry"),
-    column.begin(hidden, "archive"),
-    column.begin(gone, "delete"),
-  ];
+type Ends = Readonly<Record<"ended" | "hidden" | "gone", SessionRow>>;
+
+async function ends(column: Column, { ended, hidden, gone }: Ends): Promise<void> {
+  const begun = [column.begin(ended, "stop"), column.begin(hidden, "archive"), column.begin(gone, "delete")];
   for (const { done } of begun) await done();
 }
 
@@ -47,25 +41,32 @@ it("I154 every verb in failed, with the last process still named: its directory 
   await using home = await Home.open();
   const directory = join(home.files, "directory");
   mkdirSync(directory);
-  const names = ["still", "ended", "back", "again", "hidden", "gone"] as const;
-  const sessions = await openSessions(home, names, "--cwd", directory);
+  const sessions = await openSessions(home, ["still", "ended", "hidden", "gone"], "--cwd", directory);
+  const fail = async (session: SessionRow): Promise<void> => {
+    await home.kill(home.worker(session));
+    await untilLifecycle(home, session, "failed");
+  };
   rmdirSync(directory);
-  await Promise.all(Object.values(sessions).map((session) => home.kill(home.worker(session))));
-  await Promise.all(Object.values(sessions).map((session) => untilLifecycle(home, session, "failed")));
+  await Promise.all(Object.values(sessions).map(fail));
   const column = new Column(home, "failed");
   await refused(column, sessions.still);
   expect(hasWorkers(home)).toBe(false);
+  await ends(column, sessions);
   mkdirSync(directory);
-  await ended(column, sessions);
+  await column.run(sessions.still, "resume");
+  rmdirSync(directory);
+  await fail(sessions.still);
+  mkdirSync(directory);
+  await column.run(sessions.still, "retry");
   expect(await column.finish()).toEqual([]);
-  expect(await deletedAlive(home, sessions.back)).toEqual(["failed", 5, "session_running", true, "stopped", false]);
+  expect(await deletedAlive(home, sessions.still)).toEqual(["failed", 5, "session_running", true, "stopped", false]);
 }, 90_000);
 
 it("every verb in failed without a process: its worker's program could not be started", async () => {
   await using home = await Home.open();
   const node = await OwnNode.startDaemon(home);
   node.remove();
-  const names = ["still", "ended", "back", "again", "hidden", "gone"] as const;
+  const names = ["still", "again", "ended", "hidden", "gone"] as const;
   const creations = await Promise.all(names.map((name) => home.agent(["session", "new", "--name", name, "--json"])));
   expect(creations.map(({ code, stderr }) => [code, errorCode(stderr)])).toEqual(
     names.map(() => [6, "session_failed"]),
@@ -75,7 +76,9 @@ it("every verb in failed without a process: its worker's program could not be st
   const column = new Column(home, "unlaunched", { shown: "failed", seen: false });
   await refused(column, sessions.still);
   expect(hasWorkers(home)).toBe(false);
+  await ends(column, sessions);
   node.open();
-  await ended(column, sessions);
+  await column.run(sessions.still, "resume");
+  await column.run(sessions.again, "retry");
   expect(await column.finish()).toEqual([]);
 }, 90_000);

@@ -25,9 +25,27 @@ function stateOf(home: Home): (session: SessionRow) => string {
   return (session) => (descriptorOf(home, session)?.stop && isFrozen(home.worker(session)) ? "stopping" : "ended");
 }
 
-it("every verb in stopping: refused, or joined to the end that is under way", async () => {
+/** What two stops answer, the second of which may not wait. */
+async function escalate(home: Home, session: SessionRow): Promise<string[]> {
+  const worker = home.worker(session);
+  const began = performance.now();
+  const stop = await beginStop(home, session);
+  const escalation = home.start(["stop", session.sessionId, "--force", "--json"]);
+  await waitFor(() => !isRunning(worker), "the process is gone");
+  expect(performance.now() - began).toBeLessThan(SILENT_KILL_MS);
+  return [await escalation.result(), await stop.result()].map(({ stdout }) => parseRow(stdout).state);
+}
+
+it("every verb in stopping: refused, or joined to the end that is under way, which --force hastens", async () => {
   await using home = await Home.open();
-  const { seen, asked, changed, again } = await openSessions(home, ["seen", "asked", "changed", "again"]);
+  const { seen, asked, changed, again, forced } = await openSessions(home, [
+    "seen",
+    "asked",
+    "changed",
+    "again",
+    "forced",
+  ]);
+  expect(await escalate(home, forced)).toEqual(["stopped", "stopped"]);
   const workers = [seen, asked, changed, again].map((session) => home.worker(session));
   const during = new Column(home, "stopping", { stateOf: stateOf(home) });
   const column = new Column(home, "stopping");
@@ -57,19 +75,3 @@ it("every verb in stopping: refused, or joined to the end that is under way", as
   expect(await during.finish()).toEqual(["stop", "resume", "retry", "archive"]);
   expect(await column.finish()).toHaveLength(14);
 }, 90_000);
-
-it("stop --force during a stop ends the process before its SIGKILL was due", async () => {
-  await using home = await Home.open();
-  const { forced } = await openSessions(home, ["forced"]);
-  const worker = home.worker(forced);
-  const began = performance.now();
-  const stop = await beginStop(home, forced);
-  const escalation = home.start(["stop", forced.sessionId, "--force", "--json"]);
-  await waitFor(() => !isRunning(worker), "the process is gone");
-  expect(performance.now() - began).toBeLessThan(SILENT_KILL_MS);
-  const answers = [await escalation.result(), await stop.result()];
-  expect(answers.map(({ code, stdout }) => [code, parseRow(stdout).state])).toEqual([
-    [0, "stopped"],
-    [0, "stopped"],
-  ]);
-}, 60_000);
