@@ -20,6 +20,7 @@ import { createLog } from "./log.ts";
 import { claimHome } from "./ownership/claim.ts";
 import type { ClaimOptions, ClaimResult, Ownership } from "./ownership/claim.ts";
 import { SUPERVISOR_TITLE } from "./ownership/judge.ts";
+import { keepReserve, withReserve } from "./ownership/reserve.ts";
 import { finishDeletions } from "./deleted.ts";
 import { Creations } from "./server/create.ts";
 import { Names } from "./server/names.ts";
@@ -76,7 +77,7 @@ export async function claimFor(
 /** A claim that throws, on a full disk say, leaves no lifeline behind either (I124). */
 function claimOrRelease(release: () => void, options: ClaimOptions): ClaimResult {
   try {
-    return claimHome(options);
+    return withReserve(options.fs, options.home, () => claimHome(options));
   } catch (error) {
     release();
     throw error;
@@ -173,7 +174,11 @@ async function serve({ home, workerProgram }: SupervisorOptions, { ownership, se
   const creations = new Creations(services);
   const server = new PublicServer(services, { creations, hello: helloOf(supervisor), path: socketPath });
   await server.listen();
-  if (!ownership.enter("serving", socketPath)) finish("another epoch owns the home");
+  const serves = withReserve(nodeFileSystem, home, () => ownership.enter("serving", socketPath));
+  if (!serves) finish("another epoch owns the home");
+  keepReserve(nodeFileSystem, home).catch((error: unknown) =>
+    log.warn({ reason: reasonOf(error) }, "no room to keep a reserve for a full disk"),
+  );
   log.info({ epoch: ownership.epoch, socketPath }, "serving");
   idle.look(supervisor.context.registry);
   const guard = guardHome({ home, socketPath, clock: systemClock }, () => {
