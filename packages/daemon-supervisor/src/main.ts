@@ -20,8 +20,11 @@ import { createLog } from "./log.ts";
 import { claimHome } from "./ownership/claim.ts";
 import type { ClaimOptions, ClaimResult, Ownership } from "./ownership/claim.ts";
 import { SUPERVISOR_TITLE } from "./ownership/judge.ts";
+import { finishDeletions } from "./deleted.ts";
 import { Creations } from "./server/create.ts";
+import { Names } from "./server/names.ts";
 import { PublicServer } from "./server/server.ts";
+import { Requests } from "./server/requests.ts";
 import type { Services } from "./server/services.ts";
 
 export interface SupervisorOptions {
@@ -147,8 +150,12 @@ async function serve({ home, workerProgram }: SupervisorOptions, { ownership, se
     onChanged: () => idle.look(supervisor.context.registry),
   });
   const socketPath = placeSocket(nodeFileSystem, home, `d${ownership.epoch}`);
+  const requests = new Requests(supervisor.context);
   const services: Services = {
     context: supervisor.context,
+    requests,
+    names: new Names(supervisor.context.catalog),
+    changes: supervisor.changes,
     sessions: supervisor.sessions,
     channels: supervisor.channels,
     stores: supervisor.stores,
@@ -162,6 +169,7 @@ async function serve({ home, workerProgram }: SupervisorOptions, { ownership, se
   for (const signal of endingSignals) process.on(signal, onSignal);
   if (!ownership.isCurrent()) return endedWith(0);
   supervisor.boot();
+  requests.begin(finishDeletions(supervisor.context, requests));
   const creations = new Creations(services);
   const server = new PublicServer(services, { creations, hello: helloOf(supervisor), path: socketPath });
   await server.listen();
@@ -187,6 +195,7 @@ async function serve({ home, workerProgram }: SupervisorOptions, { ownership, se
   supervisor.context.registry.close();
   await server.close();
   await supervisor.release();
+  await requests.close();
   const reclaims = named > 0 && ownership.isCurrent();
   ownership.leave();
   for (const signal of endingSignals) process.off(signal, onSignal);

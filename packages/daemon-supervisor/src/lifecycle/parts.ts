@@ -1,5 +1,5 @@
 import { relaunchDelay, withinWindow } from "./budget.ts";
-import { move } from "./rule.ts";
+import { deny, move } from "./rule.ts";
 import type { Decision, Fresh, LaunchTime, Millis, StateNamed, StopIntent, WorkerProcess } from "./state.ts";
 import { FORCED_KILL_MS, SILENCE_MS, SILENT_KILL_MS, START_DEADLINE_MS } from "./times.ts";
 
@@ -11,7 +11,16 @@ interface Running {
 /** The first step of every stop: ask where a channel answers, else SIGTERM; always watch. */
 export function beginStop(running: Running, intent: StopIntent, at: { now: Millis; channel: boolean }): Decision {
   const { process, launches } = running;
-  const base = { name: "stopping", process, generation: process.generation, launches, intent } as const;
+  const { generation } = process;
+  const base = {
+    name: "stopping",
+    process,
+    generation,
+    launches,
+    intent,
+    graceEndsAt: null,
+    since: at.now,
+  } as const;
   const watch = { type: "watch", process } as const;
   const terminate = { type: "signal", process, signal: "SIGTERM", stopId: intent.stopId } as const;
   if (intent.force) {
@@ -46,6 +55,17 @@ export const recover = ({ process, launches }: Running, terminal: string | null)
     { type: "settle", process },
   );
 
+/** What is left of an end whose process is gone, or never was. */
+export const finalize = (
+  { process, launches }: { readonly process: WorkerProcess | null; readonly launches: readonly LaunchTime[] },
+  intent: StopIntent,
+  since: Millis,
+): Decision =>
+  move(
+    { name: "finalizing", process, launches, intent, since, problem: null, due: null },
+    { type: "finalize", process, intent },
+  );
+
 interface Next {
   readonly process: WorkerProcess | null;
   readonly launches: readonly LaunchTime[];
@@ -71,6 +91,10 @@ export function waitOrFail(next: Next, fresh: Pick<Fresh, "bootId" | "missingEnv
   const due = { timer: "relaunch", at: now + delay } as const;
   return move({ name: "recovering", process, launches, phase: "waiting", terminal: null, cause: null, due });
 }
+
+/** Nothing is launched without values that are never stored (I59). */
+export const denyEnvironment = ({ missingEnvironment }: Pick<Fresh, "missingEnvironment">): Decision =>
+  deny("needs_fresh_environment", environmentReason(missingEnvironment));
 
 export const environmentReason = (names: readonly string[]): string =>
   `its environment held values that are not stored: ${names.join(", ")}`;

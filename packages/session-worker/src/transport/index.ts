@@ -11,5 +11,7 @@ export type { OpenStoreOptions } from "./open-store.ts";
 export { transcriptPath } from "./transcript-file.ts";
 export { Listener, longestAside } from "./listener.ts";
 export type { ListenerOptions } from "./listener.ts";
-export { operationKinds } from "./operation-kinds.ts";
+export { isAction, operationKinds } from "./operation-kinds.ts";
+export { readRetained } from "./retained.ts";
+export type { RetainedProcess } from "./retained.ts";
 export { checkText } from "./check-text.ts";
