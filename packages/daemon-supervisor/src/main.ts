@@ -11,6 +11,7 @@ import {
 } from "@holdfast/shared-process";
 import type { ProcessIdentity } from "@holdfast/shared-process";
 import type { Logger } from "pino";
+import { SUPERVISOR_TITLE } from "@holdfast/session-worker/transport";
 import { composeSupervisor, helloOf } from "./compose.ts";
 import { highestEpoch, readWorkerFiles } from "./descriptor-files.ts";
 import { lifelinePath, placeSocket, prepareHome } from "./home.ts";
@@ -19,9 +20,9 @@ import { Idle } from "./idle.ts";
 import { createLog } from "./log.ts";
 import { claimHome } from "./ownership/claim.ts";
 import type { ClaimOptions, ClaimResult, Ownership } from "./ownership/claim.ts";
-import { SUPERVISOR_TITLE } from "./ownership/judge.ts";
 import { keepReserve, withReserve } from "./ownership/reserve.ts";
 import { finishDeletions } from "./deleted.ts";
+import { maintenanceIsOver } from "./ownership/maintenance.ts";
 import { Creations } from "./server/create.ts";
 import { Names } from "./server/names.ts";
 import { PublicServer } from "./server/server.ts";
@@ -103,9 +104,9 @@ async function runOnce(options: SupervisorOptions, namedEpoch: number): Promise<
   const { home, foreground } = options;
   const { claim, self } = await claimFor(home, "starting", namedEpoch);
   if (claim.kind === "refused") {
-    const why = claim.state.kind === "alive" ? `process ${claim.state.record.identity.pid} owns it` : claim.state.why;
-    process.stderr.write(`${home}: ${why}\n`);
-    return endedWith(claim.state.kind === "alive" && !foreground ? 0 : 3);
+    if (isMaintained(claim) && (await maintenanceIsOver(home))) return await runOnce(options, namedEpoch);
+    process.stderr.write(`${home}: ${whyRefused(claim)}\n`);
+    return endedWith(claim.state.kind === "alive" && !isMaintained(claim) && !foreground ? 0 : 3);
   }
   process.title = SUPERVISOR_TITLE;
   const log = createLog(home, foreground);
@@ -118,6 +119,15 @@ async function runOnce(options: SupervisorOptions, namedEpoch: number): Promise<
     return endedWith(3);
   }
 }
+
+function whyRefused(claim: Extract<ClaimResult, { kind: "refused" }>): string {
+  if (claim.state.kind === "unknown") return claim.state.why;
+  const { pid } = claim.state.record.identity;
+  return isMaintained(claim) ? `process ${pid} stops it by force and does not end` : `process ${pid} owns it`;
+}
+
+const isMaintained = ({ state }: Extract<ClaimResult, { kind: "refused" }>): boolean =>
+  state.kind === "alive" && state.record.phase === "maintenance";
 
 const endingSignals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 

@@ -3,7 +3,7 @@ import type { SignalOutcome } from "@holdfast/shared-process";
 import { awaitsProcess } from "../lifecycle/reduce.ts";
 import type { Context } from "./context.ts";
 import { verdictOf } from "../verdict.ts";
-import { GENERATION_NAME } from "./launch.ts";
+import { GENERATION_NAME } from "../names.ts";
 
 /** While something waits for a process that is not our child to end. Nothing runs while sessions are merely ready. */
 const POLL_MS = 50;
