@@ -64,7 +64,7 @@ it("works without a daemon and starts none; a session that is deleted meanwhile 
   await home.ok(["stop", "s"]);
   const waiting = home.start(["wait", "s", "--for", "failed"]);
   await home.ok(["session", "delete", "s", "--yes"]);
-  expect((await waiting.result(45_000)).code).toBe(4);
+  expect((await waiting.result()).code).toBe(4);
   await home.newSession("t");
   const daemon = home.daemon();
   await home.ok(["daemon", "stop"]);
