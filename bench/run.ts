@@ -1,10 +1,11 @@
-import { cpus, tmpdir } from "node:os";
+import { cpus, loadavg } from "node:os";
 import { parseArgs } from "node:util";
 import { benchmarks } from "./benchmarks.ts";
-import { Bench } from "./support/bench.ts";
+import { Bench, type Benchmark } from "./support/bench.ts";
 import { isBuilt } from "./support/built.ts";
 import { endChildren } from "./support/children.ts";
 import { closeHomes } from "./support/home.ts";
+import type { Row } from "./support/row.ts";
 import { tableOf } from "./support/table.ts";
 
 const USAGE = "usage: pnpm bench [--json] [--quick] [--list] [FILTER]\n";
@@ -39,10 +40,27 @@ async function main(): Promise<number> {
     process.stderr.write("not built yet; run `pnpm build` first\n");
     return 1;
   }
-  endOnSignals();
   const bench = new Bench({ quick, filter });
-  const failures: { readonly names: readonly string[]; readonly reason: string }[] = [];
-  for (const { names, run } of benchmarks.filter((each) => bench.wants(...each.names))) {
+  const wanted = benchmarks.filter(({ names }) => bench.wants(...names));
+  if (wanted.length === 0) throw new Error(`no row contains ${JSON.stringify(filter)}; --list names them all`);
+  endOnSignals();
+  const at = new Date().toISOString();
+  const load = loadavg()[0] ?? Number.NaN;
+  const failures = await runAll(bench, wanted);
+  const run = { at, node: process.version, cores: cpus().length, load, quick, rows: bench.rows, failures };
+  process.stdout.write(json ? `${JSON.stringify({ schemaVersion: 1, ...run })}\n` : readable(run));
+  return failures.length > 0 ? 1 : 0;
+}
+
+interface Failure {
+  readonly names: readonly string[];
+  readonly reason: string;
+}
+
+/** What cannot be measured does not keep the rest from it. */
+async function runAll(bench: Bench, wanted: readonly Benchmark[]): Promise<readonly Failure[]> {
+  const failures: Failure[] = [];
+  for (const { names, run } of wanted) {
     bench.say(names.filter((name) => bench.wants(name)).join(", "));
     try {
       await run(bench);
@@ -54,15 +72,30 @@ async function main(): Promise<number> {
   }
   await endChildren();
   await closeHomes();
-  const machine = { at: new Date().toISOString(), node: process.version, cores: cpus().length, directory: tmpdir() };
-  if (json) {
-    process.stdout.write(`${JSON.stringify({ schemaVersion: 1, ...machine, quick, rows: bench.rows, failures })}\n`);
-  } else {
-    const { at, node, cores } = machine;
-    process.stdout.write(`${at}, Node ${node}, ${cores} cores${quick ? ", --quick" : ""}\n\n${tableOf(bench.rows)}\n`);
-    for (const { names, reason } of failures) process.stdout.write(`not measured: ${names.join(", ")}: ${reason}\n`);
-  }
-  return failures.length > 0 ? 1 : 0;
+  return failures;
+}
+
+interface Run {
+  readonly at: string;
+  readonly node: string;
+  readonly cores: number;
+  /** Processes that wanted a core in the minute before: above the number of cores, all times are too long. */
+  readonly load: number;
+  readonly quick: boolean;
+  readonly rows: readonly Row[];
+  readonly failures: readonly Failure[];
+}
+
+function readable({ at, node, cores, load, quick, rows, failures }: Run): string {
+  const conditions = [
+    at,
+    `Node ${node}`,
+    `${cores} cores`,
+    `load ${load.toFixed(1)} before`,
+    ...(quick ? ["--quick"] : []),
+  ];
+  const missing = failures.map(({ names, reason }) => `not measured: ${names.join(", ")}: ${reason}\n`);
+  return `${conditions.join(", ")}\n\n${tableOf(rows)}\n${missing.join("")}`;
 }
 
 try {
