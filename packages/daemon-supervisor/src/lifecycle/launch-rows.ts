@@ -145,7 +145,9 @@ export const recovering: Row<"recovering"> = {
   stop: (state, { intent }, now) =>
     intent.goal === "passivate" ? deny("session_busy", "the session is recovering") : finalize(state, intent, now),
   resume: (state, { by, fresh }) => {
-    if (by === "resume" || state.phase === "settling") return ignore("joins the recovery that is under way");
+    if (by === "resume") return ignore("joins the recovery that is under way");
+    // What the last worker left is ended first; then it is launched with the shortest delay, also when the budget was spent.
+    if (state.phase === "settling") return move({ ...state, launches: [] });
     // An operator's launch is none of the automatic ones: the budget stays as it is.
     return fresh.missingEnvironment.length > 0 ? denyEnvironment(fresh) : launch(fresh, state.launches);
   },

@@ -254,18 +254,6 @@ describe("recovery", () => {
     }
   });
 
-  it("is at once, and outside the budget, when an operator retries; a resume waits for the delay", () => {
-    const waiting = sampleStates.recovering[2]!;
-    const retried = moved(reduce(waiting, { type: "resume", by: "retry", fresh: freshOf("f") }, NOW));
-    expect(retried.state).toMatchObject({ name: "launching", generation: "f", launches: waiting.launches });
-    expect(reduce(waiting, { type: "resume", by: "resume", fresh: freshOf("f") }, NOW).kind).toBe("ignore");
-  });
-
-  it("is nothing that a passivated session needs: a retry leaves it passivated", () => {
-    const retry = { type: "resume", by: "retry", fresh: freshOf("f") } as const;
-    expect(reduce({ name: "passivated", due: null }, retry, NOW).kind).toBe("ignore");
-  });
-
   it("I59 waits for a person when values of its environment are nowhere", () => {
     const settling = sampleStates.recovering[0]!;
     const { state } = moved(reduce(settling, { type: "settled", generation: "g", fresh: freshOf("f", ["KEY"]) }, NOW));

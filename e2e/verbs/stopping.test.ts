@@ -1,0 +1,75 @@
+import { expect, it } from "vitest";
+import type { Running } from "../support/command.ts";
+import { Home } from "../support/home.ts";
+import { isFrozen, isRunning } from "../support/processes.ts";
+import { type SessionRow, parseRow } from "../support/rows.ts";
+import { waitFor } from "../support/wait-for.ts";
+import { Column } from "./column.ts";
+import { descriptorOf } from "./hold.ts";
+import { openSessions } from "./sessions.ts";
+import { readVerbs } from "./table.ts";
+
+/** From the stop of a frozen worker to its SIGKILL (CLI.md §6). */
+const SILENT_KILL_MS = 7_000;
+
+/** Begins the stop of a frozen worker, and returns when its intent is durable. */
+async function beginStop(home: Home, session: SessionRow, ...more: string[]): Promise<Running> {
+  home.freeze(home.worker(session));
+  const stop = home.start(["stop", session.sessionId, "--json", ...more]);
+  await waitFor(() => descriptorOf(home, session)?.stop, "the stop has begun");
+  return stop;
+}
+
+/** Without a command, since the window is short. */
+function stateOf(home: Home): (session: SessionRow) => string {
+  return (session) => (descriptorOf(home, session)?.stop && isFrozen(home.worker(session)) ? "stopping" : "ended");
+}
+
+it("every verb in stopping: refused, or joined to the end that is under way", async () => {
+  await using home = await Home.open();
+  const { seen, asked, changed, again } = await openSessions(home, ["seen", "asked", "changed", "again"]);
+  const workers = [seen, asked, changed, again].map((session) => home.worker(session));
+  const during = new Column(home, "stopping", { stateOf: stateOf(home) });
+  const column = new Column(home, "stopping");
+  // A stop for each group, few at a time, so that they end within the 7 s until SIGKILL on a busy machine too.
+  const stops = [await beginStop(home, seen)];
+  await during.run(seen, ...readVerbs);
+  const joined = [column.begin(seen, "stop")];
+  stops.push(await beginStop(home, asked));
+  await during.run(asked, "prompt", "follow-up", "steer", "cancel", "passivate");
+  joined.push(column.begin(asked, "archive"));
+  stops.push(await beginStop(home, changed));
+  await during.run(changed, "delete", "unarchive", "rename", "set");
+  joined.push(column.begin(changed, "resume"));
+  stops.push(await beginStop(home, again, "--archive"));
+  joined.push(column.begin(again, "retry"));
+
+  for (const { done } of joined) await done();
+  expect(workers.filter((worker) => isRunning(worker))).toEqual([]);
+  const answers = await Promise.all(stops.map(async (stop) => await stop.result()));
+  // A stop that a resume has overtaken says what became of the session; nothing was archived but what was asked last.
+  expect(answers.map(({ code, stdout }) => [code, parseRow(stdout).lifecycle])).toEqual([
+    [0, "live"],
+    [0, "archived"],
+    [0, "live"],
+    [0, "live"],
+  ]);
+  expect(await during.finish()).toEqual(["stop", "resume", "retry", "archive"]);
+  expect(await column.finish()).toHaveLength(14);
+}, 90_000);
+
+it("stop --force during a stop ends the process before its SIGKILL was due", async () => {
+  await using home = await Home.open();
+  const { forced } = await openSessions(home, ["forced"]);
+  const worker = home.worker(forced);
+  const began = performance.now();
+  const stop = await beginStop(home, forced);
+  const escalation = home.start(["stop", forced.sessionId, "--force", "--json"]);
+  await waitFor(() => !isRunning(worker), "the process is gone");
+  expect(performance.now() - began).toBeLessThan(SILENT_KILL_MS);
+  const answers = [await escalation.result(), await stop.result()];
+  expect(answers.map(({ code, stdout }) => [code, parseRow(stdout).state])).toEqual([
+    [0, "stopped"],
+    [0, "stopped"],
+  ]);
+}, 60_000);
