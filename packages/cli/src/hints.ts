@@ -24,8 +24,9 @@ const recoveries = ["agent session resume", "agent session retry"];
 /** A session that fails again is not helped by the same command: what its worker said may tell why. */
 function wayOut({ code, hint }: ProtocolError, { command, session }: Typed): string | null {
   if (!recoveries.includes(command) || session === null) return null;
-  const again = recoveries.some((recovery) => hint?.startsWith(recovery));
-  return again || code === "session_failed" ? `agent session logs ${session} --source worker` : null;
+  return code === "session_failed" || hint?.startsWith(command)
+    ? `agent session logs ${session} --source worker`
+    : null;
 }
 
 function freshEnvironment({ code, data }: ProtocolError, session: string | null): string | null {

@@ -145,7 +145,7 @@ describe("prompt", () => {
 
   it("--timeout leaves the turn alone and exits 8", async () => {
     await answering([started]);
-    expect(await prompt("--timeout", "50ms")).toBe(8);
+    expect(await prompt("--timeout", "1s")).toBe(8);
     expect(io.stderr.text).toContain("the turn goes on");
     expect(daemon.asked.map(({ method }) => method)).not.toContain("session/cancel");
   });

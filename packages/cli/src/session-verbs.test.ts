@@ -134,6 +134,14 @@ describe("a session that fails again", () => {
     expect(io.stderr.text).toContain("hint: agent session resume\n");
   });
 
+  it("a retry of a stopped session is still told to resume it", async () => {
+    await daemon.serve(() => {
+      throw new ProtocolError("session_stopped", "the session is stopped", { hint: "agent session resume s1" });
+    });
+    expect(await session("retry", "build")).toBe(5);
+    expect(io.stderr.text).toContain("hint: agent session resume s1\n");
+  });
+
   it("other refusals keep their own hint", async () => {
     await daemon.serve(() => {
       throw new ProtocolError("worker_still_stopping", "still", { hint: "try again in a few seconds" });

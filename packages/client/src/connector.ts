@@ -105,8 +105,8 @@ export class Connector {
       if (startable) await this.#start(startDaemon, whyStart[presence]);
       else if (policy !== "successor") throw notRunning(home, owner);
     }
-    const pid = owner.kind === "found" ? owner.record.identity.pid : 0;
-    await patience.pause(presence === "alive" ? silent(home, pid) : absent(home), signal);
+    const isThere = presence === "alive" && owner.kind === "found";
+    await patience.pause(isThere ? waitingFor(home, owner.record) : absent(home), signal);
   }
 
   async #presence(owner: FoundOwner): Promise<Presence> {
@@ -124,6 +124,15 @@ export class Connector {
     return this.#starting;
   }
 }
+
+const waitingFor = (home: string, { identity, phase }: OwnerRecord): Waiting =>
+  phase === "maintenance" ? maintained(home, identity.pid) : silent(home, identity.pid);
+
+const maintained = (home: string, pid: number): Waiting => ({
+  code: "daemon_not_responding",
+  text: `${home} is being stopped by force (agent ps --force-stop, pid ${pid})`,
+  hint: "try again when it is done",
+});
 
 export const silent = (home: string, pid: number): Waiting => ({
   code: "daemon_not_responding",

@@ -9,8 +9,8 @@ import type { Effect, Fresh, Goal, State, StopIntent } from "./lifecycle/state.t
 import { ADOPTION_MS } from "./lifecycle/times.ts";
 import type { SessionRecord } from "@holdfast/session-worker/transport";
 import { removeFile } from "@holdfast/recovery-journal";
-import { sessionDirectory } from "@holdfast/session-worker/transport";
-import { ownerFolder, workersFolder } from "./home.ts";
+import { ownerFolder, sessionDirectory } from "@holdfast/session-worker/transport";
+import { workersFolder } from "./home.ts";
 import { noteQuarantine } from "./records.ts";
 import type { Records } from "./records.ts";
 import type { Sessions } from "./sessions.ts";
@@ -35,8 +35,8 @@ interface BootParts {
   readonly files: WorkerFiles;
   readonly records: Records;
   readonly sessions: Sessions;
-  /** For maintenance: sessions whose process may live are registered, everything else is left to the next daemon. */
-  readonly livingOnly: boolean;
+  /** Sessions with a process, or with a record of one, are registered to be stopped; the rest is left to the next daemon. */
+  readonly forMaintenance: boolean;
 }
 
 /** What a write that was cut off left: a partial copy that nobody reads (I124). Only the owner of the home writes here. */
@@ -82,8 +82,8 @@ export function bootAll(context: Context, parts: BootParts): void {
       intent: seen.intent?.goal ?? null,
       verdict: descriptor ? simple(verdictOf(context.observer, descriptor.process).kind) : "gone",
     };
-    const mayLive = found.record !== "none" && found.verdict !== "gone";
-    if (parts.livingOnly && !mayLive && found.intent === null) continue;
+    const hasProcess = found.record === "process" || (found.record === "failed" && found.verdict !== "gone");
+    if (parts.forMaintenance && !hasProcess && found.intent === null) continue;
     const decision = decideBoot(found);
     const first = firstState(decision, { ...seen, failure: record.failure ?? null }, impliedGoal(found));
     context.log.info({ sessionId, found, decision }, "boot");

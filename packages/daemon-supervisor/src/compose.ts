@@ -34,7 +34,7 @@ export interface SupervisorParts {
   readonly isOwner: () => boolean;
   readonly onOwnershipLost: (epoch: number) => void;
   readonly onChanged: () => void;
-  readonly livingOnly?: boolean;
+  readonly forMaintenance?: boolean;
 }
 
 export interface Supervisor {
@@ -108,7 +108,8 @@ export function composeSupervisor(parts: SupervisorParts): Supervisor {
     sessions,
     ender,
     records,
-    boot: () => bootAll(context, { files: parts.files, records, sessions, livingOnly: parts.livingOnly ?? false }),
+    boot: () =>
+      bootAll(context, { files: parts.files, records, sessions, forMaintenance: parts.forMaintenance ?? false }),
     release: async () => {
       registry.close();
       await registry.drained();

@@ -10,7 +10,6 @@ import { ProtocolError } from "@holdfast/client/protocol";
 /** The folders of a home (DESIGN §4). All 0700, whatever the umask. */
 const homeFolders = ["owner", "workers", "sessions", "run", "logs"] as const;
 
-export const ownerFolder = (home: string): string => `${home}/owner`;
 export const workersFolder = (home: string): string => `${home}/workers`;
 export const sessionsFolder = (home: string): string => `${home}/sessions`;
 /** Requests of supervisor scope: hash and outcome. */

@@ -11,6 +11,7 @@ import {
 } from "@holdfast/shared-process";
 import type { ProcessIdentity } from "@holdfast/shared-process";
 import type { Logger } from "pino";
+import { SUPERVISOR_TITLE } from "@holdfast/session-worker/transport";
 import { composeSupervisor, helloOf } from "./compose.ts";
 import { highestEpoch, readWorkerFiles } from "./descriptor-files.ts";
 import { lifelinePath, placeSocket, prepareHome } from "./home.ts";
@@ -19,8 +20,9 @@ import { Idle } from "./idle.ts";
 import { createLog } from "./log.ts";
 import { claimHome } from "./ownership/claim.ts";
 import type { ClaimOptions, ClaimResult, Ownership } from "./ownership/claim.ts";
-import { SUPERVISOR_TITLE } from "./ownership/judge.ts";
+import { keepReserve, withReserve } from "./ownership/reserve.ts";
 import { finishDeletions } from "./deleted.ts";
+import { maintenanceIsOver } from "./ownership/maintenance.ts";
 import { Creations } from "./server/create.ts";
 import { Names } from "./server/names.ts";
 import { PublicServer } from "./server/server.ts";
@@ -76,7 +78,7 @@ export async function claimFor(
 /** A claim that throws, on a full disk say, leaves no lifeline behind either (I124). */
 function claimOrRelease(release: () => void, options: ClaimOptions): ClaimResult {
   try {
-    return claimHome(options);
+    return withReserve(options.fs, options.home, () => claimHome(options));
   } catch (error) {
     release();
     throw error;
@@ -102,9 +104,9 @@ async function runOnce(options: SupervisorOptions, namedEpoch: number): Promise<
   const { home, foreground } = options;
   const { claim, self } = await claimFor(home, "starting", namedEpoch);
   if (claim.kind === "refused") {
-    const why = claim.state.kind === "alive" ? `process ${claim.state.record.identity.pid} owns it` : claim.state.why;
-    process.stderr.write(`${home}: ${why}\n`);
-    return endedWith(claim.state.kind === "alive" && !foreground ? 0 : 3);
+    if (isMaintained(claim) && (await maintenanceIsOver(home))) return await runOnce(options, namedEpoch);
+    process.stderr.write(`${home}: ${whyRefused(claim)}\n`);
+    return endedWith(claim.state.kind === "alive" && !isMaintained(claim) && !foreground ? 0 : 3);
   }
   process.title = SUPERVISOR_TITLE;
   const log = createLog(home, foreground);
@@ -117,6 +119,15 @@ async function runOnce(options: SupervisorOptions, namedEpoch: number): Promise<
     return endedWith(3);
   }
 }
+
+function whyRefused(claim: Extract<ClaimResult, { kind: "refused" }>): string {
+  if (claim.state.kind === "unknown") return claim.state.why;
+  const { pid } = claim.state.record.identity;
+  return isMaintained(claim) ? `process ${pid} stops it by force and does not end` : `process ${pid} owns it`;
+}
+
+const isMaintained = ({ state }: Extract<ClaimResult, { kind: "refused" }>): boolean =>
+  state.kind === "alive" && state.record.phase === "maintenance";
 
 const endingSignals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
@@ -173,7 +184,11 @@ async function serve({ home, workerProgram }: SupervisorOptions, { ownership, se
   const creations = new Creations(services);
   const server = new PublicServer(services, { creations, hello: helloOf(supervisor), path: socketPath });
   await server.listen();
-  if (!ownership.enter("serving", socketPath)) finish("another epoch owns the home");
+  const serves = withReserve(nodeFileSystem, home, () => ownership.enter("serving", socketPath));
+  if (!serves) finish("another epoch owns the home");
+  keepReserve(nodeFileSystem, home).catch((error: unknown) =>
+    log.warn({ reason: reasonOf(error) }, "no room to keep a reserve for a full disk"),
+  );
   log.info({ epoch: ownership.epoch, socketPath }, "serving");
   idle.look(supervisor.context.registry);
   const guard = guardHome({ home, socketPath, clock: systemClock }, () => {

@@ -11,6 +11,8 @@ export interface ProcessStat {
   readonly systemTicks: number;
   readonly threads: number;
   readonly startTicks: string;
+  /** Resident memory; shared pages count in every process that has them. */
+  readonly residentPages: number;
 }
 
 export type ParsedStat = { readonly kind: "parsed"; readonly stat: ProcessStat } | { readonly kind: "unparsable" };
@@ -18,7 +20,7 @@ export type ParsedStat = { readonly kind: "parsed"; readonly stat: ProcessStat }
 const HEAD = /^(\d+) \(([^]*)$/;
 /** Field number in proc_pid_stat(5) → place in the fields after the name, which start with field 3. */
 const place = (field: number): number => field - 3;
-const FIELDS_NEEDED = place(22) + 1;
+const FIELDS_NEEDED = place(24) + 1;
 
 /** The name may hold anything, so the fields begin after the LAST `)`: `a) Z 1 (b` is a legal name. */
 export function parseStat(text: string): ParsedStat {
@@ -48,6 +50,7 @@ export function parseStat(text: string): ParsedStat {
       systemTicks: number(15),
       threads: number(20),
       startTicks,
+      residentPages: number(24),
     },
   };
 }

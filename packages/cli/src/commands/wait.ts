@@ -24,7 +24,7 @@ export function addWait(command: Command, invocation: Invocation): void {
     "agent wait build",
     "agent wait build test --for needs_input --any --timeout 10m",
     "agent session wait build --for stopped --json",
-  ).addHelpText("after", "\nIt starts nothing, and waits over restarts of the daemon and also without one.");
+  ).addHelpText("after", "\nIt goes on over restarts of the daemon, and without one.");
   invocation.handle<Options>(command, async (context, { for: condition = "idle", any = false, timeout }, given) => {
     const sessions = given.map((session) => context.select(session));
     const timeoutMs = timeout === undefined ? null : parseDuration(timeout, "--timeout");

@@ -26,8 +26,10 @@ interface Channel {
   refusal: string | null;
 }
 
-const FIRST_RETRY_MS = 5;
+const FIRST_RETRY_MS = 4;
 const LAST_RETRY_MS = 500;
+/** The next look comes after a tenth of the time waited so far, so that a worker is met at most so much after it listens. */
+const RETRY_SHARE = 0.1;
 /** One attempt; a worker that is merely slow is asked again, for as long as it takes. */
 const AUTHENTICATE_MS = 2_000;
 
@@ -73,12 +75,13 @@ export class Channels {
     if (this.#connecting.has(process.generation)) return;
     this.#connecting.add(process.generation);
     try {
-      let delay = FIRST_RETRY_MS;
+      const { clock } = this.#context;
+      const since = clock.monotonic();
       while (this.#isWanted(sessionId, process)) {
         if (await this.#attempt(sessionId, process)) return;
         this.#watcher.look(sessionId, process);
-        await this.#pause(delay);
-        delay = Math.min(delay * 2, LAST_RETRY_MS);
+        const waited = clock.monotonic() - since;
+        await this.#pause(Math.min(LAST_RETRY_MS, Math.max(FIRST_RETRY_MS, waited * RETRY_SHARE)));
       }
     } finally {
       this.#connecting.delete(process.generation);

@@ -1,9 +1,10 @@
 import { CodedError, defaultKeep, endMarked, reasonOf } from "@holdfast/shared-process";
 import { isDiskFull, readJournal, removeFile, removeJournal } from "@holdfast/recovery-journal";
 import type { MarkedProcess } from "@holdfast/shared-process";
-import { isAction, operationKinds, sessionDirectory } from "@holdfast/session-worker/transport";
+import { isAction, isRecordedSupervisor, operationKinds, sessionDirectory } from "@holdfast/session-worker/transport";
 import type { RetainedProcess, SessionStore } from "@holdfast/session-worker/transport";
 import type { StopIntent, WorkerProcess } from "../lifecycle/state.ts";
+import { SESSION_NAME } from "../names.ts";
 import type { Context } from "./context.ts";
 import { freshValues } from "./context.ts";
 import type { Stores } from "./stores.ts";
@@ -149,10 +150,11 @@ export class Ender {
   async #sweep({ generation, marker }: WorkerProcess, force: boolean): Promise<readonly RetainedProcess[]> {
     const { observer, clock } = this.#context;
     const report = await endMarked({
-      marker: { name: "HOLDFAST_SESSION", value: marker },
+      marker: { name: SESSION_NAME, value: marker },
       graceMs: force ? 0 : SWEEP_GRACE_MS,
       keep: defaultKeep,
       force,
+      spare: isRecordedSupervisor,
       observer,
       clock,
     });

@@ -3,7 +3,7 @@ import { nodeFileSystem } from "@holdfast/recovery-journal";
 import { createObserver } from "@holdfast/shared-process";
 import { readWorkerFiles } from "../descriptor-files.ts";
 import { judgeOwner } from "../ownership/judge.ts";
-import { topOwner } from "../ownership/owner-files.ts";
+import { topOwner } from "@holdfast/session-worker/transport";
 
 export type OfflineOwner =
   | { readonly kind: "none" }

@@ -2,7 +2,7 @@ import { lstatSync, statSync } from "node:fs";
 import { dirname, isAbsolute, join, normalize } from "node:path";
 import { ProtocolError } from "@holdfast/client/protocol";
 import type { MethodParams, MethodResults, SessionRow } from "@holdfast/client/protocol";
-import { ensurePrivateDirectory, removeFile } from "@holdfast/recovery-journal";
+import { ensurePrivateDirectoryAsync, removeFile } from "@holdfast/recovery-journal";
 import type { FileSystem } from "@holdfast/recovery-journal";
 import { sessionEnvironment } from "@holdfast/shared-process";
 import { checkEnvironment } from "./environment.ts";
@@ -120,8 +120,7 @@ export class Creations {
     const at = new Date(context.clock.now()).toISOString();
     const cwd = normalize(params.cwd);
     const secrets = params.secretEnvironment ?? {};
-    ensurePrivateDirectory(context.fs, sessionDirectory(context.home, sessionId));
-    const created = context.catalog.create({
+    const record: SessionRecord = {
       schemaVersion: 1,
       sessionId,
       name: params.name ?? null,
@@ -138,12 +137,16 @@ export class Creations {
       options: {},
       lastError: null,
       failure: null,
-    });
-    await created.catch((error: unknown) => {
+    };
+    const directory = sessionDirectory(context.home, sessionId);
+    try {
+      await ensurePrivateDirectoryAsync(context.fs, directory);
+      await context.catalog.create(record);
+    } catch (error) {
       // What was refused leaves nothing behind that a later start would take for a damaged session.
-      removeUnpublished(context.fs, sessionDirectory(context.home, sessionId));
+      removeUnpublished(context.fs, directory);
       throw error;
-    });
+    }
     context.secrets.set(sessionId, secrets);
     const generation = context.ids.newGeneration();
     context.registry.enroll(sessionId, { name: "launching", generation, launches: [], due: null }, [

@@ -28,6 +28,7 @@ export function deleteSession(
     if (context.registry.newest(sessionId) !== null || !record) throw running();
     const row = sessions.row(sessionId);
     await remove(services, record, stamp);
+    services.changes.tell(sessionId);
     const { requestId: creating, hash } = record.creatingRequest;
     await requests.remember(creating, { hash, sessionId: null, answer: { ...row, created: true } });
     const after = (): void => {

@@ -152,3 +152,14 @@ it("I71 I143 a damaged journal is left as it is: requests are remembered in memo
   expect(await requests.once(other, never)).toEqual({ sessionId, state: "ready" });
   expect(readdirSync(folder)).toEqual([segment]);
 });
+
+it("I143 an answer counts although the record that names its request was not written since", async () => {
+  const { requests, catalog } = supervisor();
+  await requests.once(stop, async (stamp) => {
+    await catalog.update(sessionId, (record) => withRequest(record, stamp));
+    return await answered("stopped");
+  });
+  const successor = supervisor();
+  expect(successor.catalog.get(sessionId)?.recentRequests).toHaveLength(1);
+  expect(await successor.requests.once(stop, never)).toEqual({ sessionId, state: "stopped" });
+});

@@ -124,9 +124,10 @@ export class Requests {
   async find(requestId: string): Promise<Kept | null> {
     await this.#begun;
     const kept = this.#kept.get(requestId);
-    if (kept) return kept;
+    if (kept?.answer) return kept;
+    // A record may still name what was answered: the name goes with its next write, which a crash can prevent.
     const found = (await this.#journal())?.remembered(requestId);
-    return found?.outcome ? keptOf(found.hash, found.outcome) : null;
+    return found?.outcome ? keptOf(found.hash, found.outcome) : (kept ?? null);
   }
 
   /** Durable when it resolves, unless the disk refuses: then this supervisor remembers it, and its effect stands in any case. */

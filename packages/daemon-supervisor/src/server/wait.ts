@@ -15,7 +15,9 @@ export async function wait(
 ): Promise<MethodResults["session/wait"]> {
   const { context, sessions, changes } = services;
   const sessionIds = selectors.map((selector) => sessions.select(selector));
-  const met = (): readonly boolean[] => sessionIds.map((sessionId) => meets(sessions.row(sessionId), condition));
+  // Selected again each time: a session that was deleted meanwhile is not waited for.
+  const met = (): readonly boolean[] =>
+    sessionIds.map((sessionId) => meets(sessions.row(sessions.select(sessionId)), condition));
   const isOver = (): boolean => peer.closed || (any ? met().includes(true) : !met().includes(false));
   const deadline = context.clock.monotonic() + Math.min(timeoutMs, MAX_WAIT_MS);
   while (!isOver() && context.clock.monotonic() < deadline)

@@ -14,4 +14,8 @@ export type { ListenerOptions } from "./listener.ts";
 export { isAction, operationKinds } from "./operation-kinds.ts";
 export { readRetained } from "./retained.ts";
 export type { RetainedProcess } from "./retained.ts";
+export { epochsOf, ownerFolder, ownerPath, readOwner, topOwner } from "./owner-files.ts";
+export type { TopOwner } from "./owner-files.ts";
+export { SUPERVISOR_TITLE, homesHeldBy, isRecordedSupervisor } from "./recorded-supervisor.ts";
+export type { HeldHomes } from "./recorded-supervisor.ts";
 export { checkText } from "./check-text.ts";
