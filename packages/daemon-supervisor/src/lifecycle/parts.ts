@@ -1,7 +1,7 @@
 import { relaunchDelay, withinWindow } from "./budget.ts";
 import { deny, move } from "./rule.ts";
-import type { Decision, Fresh, LaunchTime, Millis, StateNamed, StopIntent, WorkerProcess } from "./state.ts";
-import { FORCED_KILL_MS, SILENCE_MS, SILENT_KILL_MS, START_DEADLINE_MS } from "./times.ts";
+import type { Decision, Due, Fresh, LaunchTime, Millis, StateNamed, StopIntent, WorkerProcess } from "./state.ts";
+import { FORCED_KILL_MS, PASSIVATE_SILENCE_MS, SILENCE_MS, SILENT_KILL_MS, START_DEADLINE_MS } from "./times.ts";
 
 interface Running {
   readonly process: WorkerProcess;
@@ -31,9 +31,18 @@ export function beginStop(running: Running, intent: StopIntent, at: { now: Milli
     const due = { timer: "kill", at: at.now + SILENT_KILL_MS } as const;
     return move({ ...base, phase: "terminated", due }, terminate, watch);
   }
-  const due = { timer: "silence", at: at.now + SILENCE_MS } as const;
-  return move({ ...base, phase: "asked", due }, { type: "ask_stop", process, intent }, watch);
+  return move(
+    { ...base, phase: "asked", due: answerDue(intent, at.now) },
+    { type: "ask_stop", process, intent },
+    watch,
+  );
 }
+
+/** When no answer to a stop counts as silence. */
+export const answerDue = ({ goal, force }: StopIntent, now: Millis): Due<"silence"> => ({
+  timer: "silence",
+  at: now + (goal === "passivate" && !force ? PASSIVATE_SILENCE_MS : SILENCE_MS),
+});
 
 export const replaceIntent = (fresh: Fresh): StopIntent => ({
   stopId: fresh.stopId,

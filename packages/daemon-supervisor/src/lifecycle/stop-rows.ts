@@ -1,4 +1,4 @@
-import { denyEnvironment, finalize, mergeIntents, replaceIntent, waitOrFail } from "./parts.ts";
+import { answerDue, denyEnvironment, finalize, mergeIntents, replaceIntent, waitOrFail } from "./parts.ts";
 import { ignore, late, move, noSettle, noSpawn } from "./rule.ts";
 import type { Row } from "./rule.ts";
 import type { Decision, Millis, StateNamed, StopIntent } from "./state.ts";
@@ -29,7 +29,7 @@ function changeGoal(state: StateNamed<"stopping">, intent: StopIntent, now: Mill
       { type: "signal", process, signal: "SIGTERM", stopId: intent.stopId },
     );
   }
-  const due = state.phase === "asked" ? ({ timer: "silence", at: now + SILENCE_MS } as const) : state.due;
+  const due = state.phase === "asked" ? answerDue(intent, now) : state.due;
   return move({ ...state, intent, due }, { type: "ask_stop", process, intent });
 }
 
@@ -45,7 +45,7 @@ export const stopping: Row<"stopping"> = {
     // A successor found the intent and has reached the worker: it is asked, also when it was taken for silent before (I23).
     const { process, intent, phase } = state;
     if (!process || phase === "granted") return ignore("its stop is under way");
-    const due = phase === "asked" ? ({ timer: "silence", at: now + SILENCE_MS } as const) : state.due;
+    const due = phase === "asked" ? answerDue(intent, now) : state.due;
     return move({ ...state, due }, { type: "ask_stop", process, intent });
   },
   serving: late,

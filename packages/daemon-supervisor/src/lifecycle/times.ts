@@ -4,6 +4,8 @@ export const START_DEADLINE_MS = 30_000;
 export const START_FAILED_KILL_MS = 5_000;
 /** No answer to a stop counts as silence after this. */
 export const SILENCE_MS = 1_000;
+/** A passivation that is merely asked for ends nobody: a busy machine may take longer to answer it. */
+export const PASSIVATE_SILENCE_MS = 5_000;
 /** From a silent worker's stop to its SIGKILL: deadline 2 s, then 5 s. */
 export const SILENT_KILL_MS = 2_000 + 5_000;
 /** On top of an acknowledged grace. */
