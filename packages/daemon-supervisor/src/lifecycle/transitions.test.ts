@@ -99,7 +99,7 @@ describe("a stop", () => {
   });
 
   it("I2 I128 of a silent worker sends SIGTERM after 1 s and SIGKILL 7 s after the request", () => {
-    const terminated = moved(reduce(asked.state, silence(5_000), 5_000));
+    const terminated = moved(reduce(asked.state, silence(1_000), 1_000));
     expect(signalsOf(terminated.effects)).toEqual(["SIGTERM"]);
     expect(terminated.state.due).toEqual({ timer: "kill", at: 7_000 });
     const killing = moved(
