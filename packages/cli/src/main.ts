@@ -7,4 +7,5 @@ process.on("uncaughtException", (error) => {
 });
 
 // Exits by itself once everything has left: what a command might leave open must not keep a shell waiting (I151).
-process.exit(await run(process.argv.slice(2), systemIo()));
+// Not by top-level await, which CommonJS does not have (bundle.mjs).
+void run(process.argv.slice(2), systemIo()).then((code) => process.exit(code));

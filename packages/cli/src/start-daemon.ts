@@ -9,7 +9,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { logTail, readFrom } from "./log-tail.ts";
 import { programs } from "./programs.ts";
 
-const POLL_MS = 25;
+/** A look is two reads of files until there is a socket; what is waited too long is a part of every start. */
+const POLL_MS = 5;
 /** How long a daemon that bound its socket may take for its hello within one look. */
 const PROBE_MS = 1_000;
 const TAIL_BYTES = 2_048;

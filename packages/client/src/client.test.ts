@@ -48,6 +48,17 @@ describe("a call", () => {
     expect(new Set(daemon.seen.slice(-2).map(({ connection }) => connection)).size).toBe(1);
   });
 
+  it("may be one of many side by side, and Node has nothing to warn of", async () => {
+    await daemon.serve(1, () => ({ sessions: [] }));
+    const warnings: string[] = [];
+    const note = ({ message }: Error): void => void warnings.push(message);
+    process.on("warning", note);
+    const many = connect({ timeouts: {} });
+    await Promise.all(Array.from({ length: 32 }, () => many.call("session/list", {})));
+    process.off("warning", note);
+    expect(warnings).toEqual([]);
+  });
+
   it("is sent again with the same request id when the connection is lost before the answer", async () => {
     await daemon.serve(1, ({ connection, socket }) => {
       if (connection > 1) return { sessionId: "one" };

@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import { attach } from "./attach.ts";
 import type { AttachOptions } from "./attach.ts";
 import type { Connection } from "./connection.ts";
@@ -39,6 +40,8 @@ export function createClient(options: ClientOptions): Client {
   const connector = new Connector(options);
   const timeouts = { ...defaultTimeouts, ...options.timeouts };
   const closing = new AbortController();
+  // Each call side by side listens to it until its answer comes; Node takes more than ten for a leak and says so on standard error.
+  setMaxListeners(0, closing.signal);
   const patience = (): Patience => new Patience(timeouts, options.onNotice);
   let shared: Connection | null = null;
 

@@ -144,7 +144,7 @@ function firstState(decision: BootDecision, seen: Seen & Pick<SessionRecord, "fa
     }
     case "finalize":
       return {
-        state: { name: "finalizing", process, launches, intent, due: null },
+        state: { name: "finalizing", process, launches, intent, since: now, problem: null, due: null },
         effects: [{ type: "finalize", process, intent }],
       };
     case "recover":
@@ -176,5 +176,6 @@ function withProcess(
     return { state: { name: "reconnecting", process, launches, due: null }, effects: reach };
   const due = { timer: "silence", at: now + ADOPTION_MS } as const;
   const { generation } = process;
-  return { state: { name: "stopping", process, generation, launches, intent, phase: "asked", due }, effects: reach };
+  const stopping = { name: "stopping", process, generation, launches, intent, phase: "asked" } as const;
+  return { state: { ...stopping, graceEndsAt: null, since: now, due }, effects: reach };
 }

@@ -103,6 +103,19 @@ export class Catalog {
     return result;
   }
 
+  /** Its answer is remembered elsewhere now; the next write of the record drops it. */
+  forgetRequest(sessionId: string, forgotten: string): void {
+    const record = this.#records.get(sessionId);
+    if (!record?.recentRequests) return;
+    const recentRequests = record.recentRequests.filter(({ requestId }) => requestId !== forgotten);
+    this.#records.set(sessionId, { ...record, recentRequests });
+  }
+
+  /** A session that is no more. */
+  remove(sessionId: string): void {
+    this.#records.delete(sessionId);
+  }
+
   /** Seen in lists at once; reaches the disk with the next write. */
   touch(sessionId: string, lastActivityAt: string): void {
     const record = this.#records.get(sessionId);

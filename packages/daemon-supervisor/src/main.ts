@@ -20,9 +20,13 @@ import { Idle } from "./idle.ts";
 import { createLog } from "./log.ts";
 import { claimHome } from "./ownership/claim.ts";
 import type { ClaimOptions, ClaimResult, Ownership } from "./ownership/claim.ts";
+import { keepReserve, withReserve } from "./ownership/reserve.ts";
+import { finishDeletions } from "./deleted.ts";
 import { maintenanceIsOver } from "./ownership/maintenance.ts";
 import { Creations } from "./server/create.ts";
+import { Names } from "./server/names.ts";
 import { PublicServer } from "./server/server.ts";
+import { Requests } from "./server/requests.ts";
 import type { Services } from "./server/services.ts";
 
 export interface SupervisorOptions {
@@ -74,7 +78,7 @@ export async function claimFor(
 /** A claim that throws, on a full disk say, leaves no lifeline behind either (I124). */
 function claimOrRelease(release: () => void, options: ClaimOptions): ClaimResult {
   try {
-    return claimHome(options);
+    return withReserve(options.fs, options.home, () => claimHome(options));
   } catch (error) {
     release();
     throw error;
@@ -157,8 +161,12 @@ async function serve({ home, workerProgram }: SupervisorOptions, { ownership, se
     onChanged: () => idle.look(supervisor.context.registry),
   });
   const socketPath = placeSocket(nodeFileSystem, home, `d${ownership.epoch}`);
+  const requests = new Requests(supervisor.context);
   const services: Services = {
     context: supervisor.context,
+    requests,
+    names: new Names(supervisor.context.catalog),
+    changes: supervisor.changes,
     sessions: supervisor.sessions,
     channels: supervisor.channels,
     stores: supervisor.stores,
@@ -172,10 +180,15 @@ async function serve({ home, workerProgram }: SupervisorOptions, { ownership, se
   for (const signal of endingSignals) process.on(signal, onSignal);
   if (!ownership.isCurrent()) return endedWith(0);
   supervisor.boot();
+  requests.begin(finishDeletions(supervisor.context, requests));
   const creations = new Creations(services);
   const server = new PublicServer(services, { creations, hello: helloOf(supervisor), path: socketPath });
   await server.listen();
-  if (!ownership.enter("serving", socketPath)) finish("another epoch owns the home");
+  const serves = withReserve(nodeFileSystem, home, () => ownership.enter("serving", socketPath));
+  if (!serves) finish("another epoch owns the home");
+  keepReserve(nodeFileSystem, home).catch((error: unknown) =>
+    log.warn({ reason: reasonOf(error) }, "no room to keep a reserve for a full disk"),
+  );
   log.info({ epoch: ownership.epoch, socketPath }, "serving");
   idle.look(supervisor.context.registry);
   const guard = guardHome({ home, socketPath, clock: systemClock }, () => {
@@ -197,6 +210,7 @@ async function serve({ home, workerProgram }: SupervisorOptions, { ownership, se
   supervisor.context.registry.close();
   await server.close();
   await supervisor.release();
+  await requests.close();
   const reclaims = named > 0 && ownership.isCurrent();
   ownership.leave();
   for (const signal of endingSignals) process.off(signal, onSignal);

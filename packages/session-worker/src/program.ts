@@ -2,4 +2,4 @@ import { closeInherited } from "@holdfast/shared-process";
 import { runWorker } from "./main.ts";
 
 closeInherited();
-process.exit(await runWorker());
+void runWorker().then((code) => process.exit(code));

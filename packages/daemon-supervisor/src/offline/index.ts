@@ -1,7 +1,8 @@
 export { checkSocketPaths } from "../home.ts";
 export { descriptorsNameProcess, ownerState } from "./owner.ts";
 export type { OfflineOwner } from "./owner.ts";
-export { listOffline, showOffline, transcriptOffline } from "./sessions.ts";
+export { listOffline, showOffline, transcriptOffline, treeOffline, waitOffline } from "./sessions.ts";
+export type { OfflineWait } from "./sessions.ts";
 export { psReport } from "./ps.ts";
 export type { PsDaemon, PsOrphan, PsReport, PsWorker } from "./ps.ts";
 export { isEmpty, planForceStop } from "./force-stop-plan.ts";

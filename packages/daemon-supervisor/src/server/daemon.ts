@@ -30,13 +30,15 @@ export function daemonStatus({ context, sessions, socketPath, status }: Services
 }
 
 /** Passivates what is idle and ends the daemon; busy sessions are named, interrupted or kept, as asked. */
-export async function stopDaemon(
+export function stopDaemon(
   services: Services,
-  { mode }: MethodParams<"daemon/stop">,
+  { mode, requestId }: MethodParams<"daemon/stop">,
 ): Promise<MethodResults["daemon/stop"]> {
-  if (mode !== "keep_workers") await passivateAll(services, mode === "force");
-  services.shutdown("asked to");
-  return { stopped: true, pid: services.context.self.pid };
+  return services.requests.once({ method: "daemon/stop", requestId, content: { mode } }, async () => {
+    if (mode !== "keep_workers") await passivateAll(services, mode === "force");
+    const answer = { stopped: true, pid: services.context.self.pid } as const;
+    return { answer, final: true, after: () => services.shutdown("asked to") };
+  });
 }
 
 async function passivateAll(services: Services, force: boolean): Promise<void> {

@@ -3,6 +3,12 @@ import type { SessionRow } from "@holdfast/client/protocol";
 import type { State } from "../lifecycle/state.ts";
 import type { Services } from "./services.ts";
 
+interface ReadyServices {
+  readonly context: Pick<Services["context"], "registry">;
+  readonly sessions: Pick<Services["sessions"], "row">;
+  readonly channels: Pick<Services["channels"], "report">;
+}
+
 /** Longer than a worker's own start deadline. */
 const READY_MS = 60_000;
 
@@ -12,7 +18,10 @@ const isReplaced = (state: State | null): boolean =>
 const isEnding = (state: State | null): boolean => state?.name === "stopping" || state?.name === "finalizing";
 
 /** Waits until an attach would work, or says why it will not. A stop under way may take ten seconds of it (I46). */
-export async function untilReady({ context, sessions, channels }: Services, sessionId: string): Promise<SessionRow> {
+export async function untilReady(
+  { context, sessions, channels }: ReadyServices,
+  sessionId: string,
+): Promise<SessionRow> {
   const { registry } = context;
   if (isEnding(registry.published(sessionId))) {
     const ended = await registry.until(sessionId, (state) => !isEnding(state), WORKER_STILL_STOPPING_MS);

@@ -14,7 +14,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { nodeFileSystem as fs } from "../node-file-system.ts";
 import { SimulatedDisk } from "../testing/index.ts";
-import { ensurePrivateDirectory } from "./private-directory.ts";
+import { ensurePrivateDirectory, ensurePrivateDirectoryAsync } from "./private-directory.ts";
 import { publishFile } from "./publish-file.ts";
 import { replaceFile } from "./replace-file.ts";
 import { createMarkerFile, readBounded, removeFile } from "./small-files.ts";
@@ -119,6 +119,18 @@ describe("on a disk that fails", () => {
       expect([disk.readdir("/"), disk.contentOf("/f").toString(), disk.openDescriptors]).toEqual([["f"], "old", 0]);
     },
   );
+
+  it("I169 makes a directory and those above it durable without a sync that the caller's loop waits for", async () => {
+    const disk = new (class extends SimulatedDisk {
+      override fsync(): never {
+        throw new Error("the loop waits for the disk");
+      }
+    })();
+    await ensurePrivateDirectoryAsync(disk, "/a/b");
+    expect(disk.openDescriptors).toBe(0);
+    expect([...disk.crashStates()].map((state) => state.exists("/a/b"))).toEqual([true]);
+    await expect(ensurePrivateDirectoryAsync(disk, "/a/b")).resolves.toBeUndefined();
+  });
 
   it("settles an ambiguous error of link by the inode", () => {
     const disk = new SimulatedDisk();

@@ -1,6 +1,7 @@
 import { CodedError, errnoOf } from "@holdfast/shared-process";
 import { dirname } from "node:path";
 import type { FileSystem } from "../file-system.ts";
+import { syncDirectoryAsync } from "./replace-file-async.ts";
 import { syncDirectory } from "./sync-directory.ts";
 
 export const PRIVATE_DIRECTORY_MODE = 0o700;
@@ -11,7 +12,19 @@ const OTHERS = 0o077n;
  * no link, ours, without a bit for group or others. Throws `CodedError("unsafe_directory")`, data `{path}`; nothing is repaired.
  */
 export function ensurePrivateDirectory(fs: FileSystem, path: string): void {
-  if (createDirectory(fs, path)) return;
+  const parents = createDirectory(fs, path);
+  if (parents.length === 0) verifyDirectory(fs, path);
+  for (const parent of parents) syncDirectory(fs, parent);
+}
+
+/** `ensurePrivateDirectory` for a program whose loop must not stand still while the disk does (I169). */
+export async function ensurePrivateDirectoryAsync(fs: FileSystem, path: string): Promise<void> {
+  const parents = createDirectory(fs, path);
+  if (parents.length === 0) verifyDirectory(fs, path);
+  for (const parent of parents) await syncDirectoryAsync(fs, parent);
+}
+
+function verifyDirectory(fs: FileSystem, path: string): void {
   const problem = directoryProblem(fs, path);
   if (problem !== null) throw new CodedError("unsafe_directory", problem, { data: { path } });
 }
@@ -29,18 +42,17 @@ export function effectiveUser(): number {
   return process.geteuid?.() ?? 0;
 }
 
-/** `false` when it was there already. */
-function createDirectory(fs: FileSystem, path: string): boolean {
+/** The directories that got a new name, the upper first; none when it was there already. */
+function createDirectory(fs: FileSystem, path: string): readonly string[] {
+  const parent = dirname(path);
   try {
     fs.mkdir(path, PRIVATE_DIRECTORY_MODE);
   } catch (error) {
     const errno = errnoOf(error);
-    if (errno === "EEXIST") return false;
-    if (errno !== "ENOENT" || dirname(path) === path) throw error;
-    createDirectory(fs, dirname(path));
-    return createDirectory(fs, path);
+    if (errno === "EEXIST") return [];
+    if (errno !== "ENOENT" || parent === path) throw error;
+    return [...createDirectory(fs, parent), ...createDirectory(fs, path)];
   }
   fs.chmod(path, PRIVATE_DIRECTORY_MODE);
-  syncDirectory(fs, dirname(path));
-  return true;
+  return [parent];
 }

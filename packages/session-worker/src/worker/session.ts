@@ -107,12 +107,18 @@ export class Session {
     return new Promise((tell) => void this.#steers.set(actionId, { outcome: null, tell }));
   }
 
-  cancel({ requestId, actionId }: CancelParams): void {
-    if (requestId !== undefined) {
-      if (this.#cancels.includes(requestId)) return;
-      this.#cancels = [...this.#cancels.slice(-REMEMBERED_CANCELS), requestId];
-    }
-    this.#apply({ type: "cancel", ...(actionId === undefined ? {} : { actionId }) });
+  /** Ends the turn that runs when it is asked, and no later one however often it is repeated, over any crash (I143). */
+  async cancel({ requestId, hash, actionId }: CancelParams): Promise<void> {
+    const target = actionId ?? this.#queue.turn?.entry.actionId;
+    if (this.#cancels.includes(requestId)) return;
+    this.#cancels = [...this.#cancels.slice(-REMEMBERED_CANCELS), requestId];
+    const seen = await this.#options.store.once({ requestId, hash }).catch((error: unknown) => {
+      // A full disk must not keep a turn from being cancelled; this worker remembers it.
+      this.#degrade(error);
+      return "first" as const;
+    });
+    if (seen === "reused") throw new ProtocolError("request_id_reused", "the request id was used for another request");
+    if (seen === "first" && target !== undefined) this.#apply({ type: "cancel", actionId: target });
   }
 
   /** Nothing new starts, and the running turn is asked to end. */
