@@ -77,9 +77,13 @@ async function chain(world: World, name: string, rounds: number): Promise<void> 
     await ask(`prompt${round}`, "prompt", sessionId, say(`${name}.prompt${round}`));
     await ask(`follow${round}`, "session", "follow-up", sessionId, say(`${name}.follow${round}`));
     await ask(`rename${round}`, "session", "rename", sessionId, `${name}-${round}`);
+    await ask(`set${round}`, "session", "set", sessionId, `round=${round}`);
+    await ask(`cancel${round}`, "session", "cancel", sessionId);
     await ask(`again${round}`, "prompt", sessionId, say(`${name}.again${round}`));
     await ask(`stop${round}`, ...stop);
     const { pid } = parseRow((await ask(`resume${round}`, "session", "resume", sessionId)).stdout);
+    // A cancel of an earlier turn, once more, ends none of now.
+    await ask(`cancel${round}`, "session", "cancel", sessionId);
     // The stop of before the resume, once more: answered as then, and nobody is stopped.
     expect(parseRow((await ask(`stop${round}`, ...stop)).stdout).state).toBe("stopped");
     expect(await shown(home, sessionId)).toMatchObject({ state: "ready", pid, name: `${name}-${round}` });
