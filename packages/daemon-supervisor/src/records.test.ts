@@ -13,6 +13,7 @@ import { intentOf, processOf, sampleStates } from "./lifecycle/samples.testing.t
 import { stateNames } from "./lifecycle/state.ts";
 import type { State } from "./lifecycle/state.ts";
 import { Records } from "./records.ts";
+import { sessionRecordOf } from "./session-record.testing.ts";
 
 const sessionId = "01a2aaaa-0000-7000-8000-000000000001";
 let home: string;
@@ -27,24 +28,7 @@ async function records(
   catalogFs: FileSystem = nodeFileSystem,
 ): Promise<{ records: Records; catalog: Catalog }> {
   nodeFileSystem.mkdir(sessionDirectory(home, sessionId), 0o700);
-  await new Catalog(home).create({
-    schemaVersion: 1,
-    sessionId,
-    name: null,
-    agent: "shell",
-    cwd: "/",
-    project: "/",
-    wanted: "running",
-    parentId: null,
-    createdAt: "",
-    lastActivityAt: "",
-    creatingRequest: { requestId: "r", hash: "h" },
-    environment: {},
-    secretNames: [],
-    options: {},
-    lastError: null,
-    failure: null,
-  });
+  await new Catalog(home).create(sessionRecordOf(sessionId));
   const catalog = new Catalog(home, catalogFs);
   return { records: new Records({ home, fs, clock: systemClock, catalog, epoch: 3, isOwner: () => true }), catalog };
 }

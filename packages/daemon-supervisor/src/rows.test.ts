@@ -1,30 +1,13 @@
 import { sessionStates } from "@holdfast/client/protocol";
 import type { SessionState } from "@holdfast/client/protocol";
-import type { SessionRecord } from "@holdfast/session-worker/transport";
 import { expect, it } from "vitest";
 import { intentOf, processOf, sampleStates } from "./lifecycle/samples.testing.ts";
 import { stateNames } from "./lifecycle/state.ts";
 import type { State } from "./lifecycle/state.ts";
 import { rowOf } from "./rows.ts";
+import { sessionRecordOf } from "./session-record.testing.ts";
 
-const record: SessionRecord = {
-  schemaVersion: 1,
-  sessionId: "01a2aaaa-0000-7000-8000-000000000001",
-  name: "s",
-  agent: "shell",
-  cwd: "/",
-  project: "/",
-  wanted: "running",
-  parentId: null,
-  createdAt: "",
-  lastActivityAt: "",
-  creatingRequest: { requestId: "r", hash: "h" },
-  environment: {},
-  secretNames: [],
-  options: {},
-  lastError: null,
-  failure: null,
-};
+const record = sessionRecordOf("01a2aaaa-0000-7000-8000-000000000001", { name: "s" });
 const report = { activity: "idle", openOperations: 0, lastActivityAt: 0, waitingFor: null, degraded: null } as const;
 const row = (state: State, connected = true) =>
   rowOf({ record, state, report: connected ? report : null, quarantine: null });

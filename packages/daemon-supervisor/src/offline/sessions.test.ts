@@ -8,6 +8,7 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 import { Catalog } from "../catalog.ts";
 import { prepareHome } from "../home.ts";
 import { treeOffline, waitOffline } from "./sessions.ts";
+import { sessionRecordOf } from "../session-record.testing.ts";
 
 const first = "01a2aaaa-0000-7000-8000-000000000001";
 const second = "01a2aaaa-0000-7000-8000-000000000002";
@@ -20,25 +21,7 @@ afterEach(() => rmSync(join(home, ".."), { recursive: true }));
 
 async function record(sessionId: string, more: Partial<SessionRecord>): Promise<void> {
   nodeFileSystem.mkdir(sessionDirectory(home, sessionId), 0o700);
-  await new Catalog(home).create({
-    schemaVersion: 1,
-    sessionId,
-    name: null,
-    agent: "shell",
-    cwd: "/",
-    project: "/",
-    wanted: "stopped",
-    parentId: null,
-    createdAt: "",
-    lastActivityAt: "",
-    creatingRequest: { requestId: "r", hash: "h" },
-    environment: {},
-    secretNames: [],
-    options: {},
-    lastError: null,
-    failure: null,
-    ...more,
-  });
+  await new Catalog(home).create(sessionRecordOf(sessionId, { wanted: "stopped", ...more }));
 }
 
 it("a session at rest is idle, with its last turn and the transcript's end; one that should run is waited for", async () => {

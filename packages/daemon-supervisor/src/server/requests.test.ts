@@ -11,6 +11,7 @@ import { prepareHome } from "../home.ts";
 import { withRequest } from "../records.ts";
 import { Requests } from "./requests.ts";
 import type { Answered, Order } from "./requests.ts";
+import { sessionRecordOf } from "../session-record.testing.ts";
 
 const sessionId = "01a2aaaa-0000-7000-8000-000000000001";
 const stop: Order = { method: "session/stop", requestId: "r", content: { session: "s" } };
@@ -22,24 +23,7 @@ beforeEach(async () => {
   open = [];
   prepareHome(nodeFileSystem, home);
   nodeFileSystem.mkdir(sessionDirectory(home, sessionId), 0o700);
-  await new Catalog(home).create({
-    schemaVersion: 1,
-    sessionId,
-    name: null,
-    agent: "shell",
-    cwd: "/",
-    project: "/",
-    wanted: "running",
-    parentId: null,
-    createdAt: "",
-    lastActivityAt: "",
-    creatingRequest: { requestId: "new", hash: "h" },
-    environment: {},
-    secretNames: [],
-    options: {},
-    lastError: null,
-    failure: null,
-  });
+  await new Catalog(home).create(sessionRecordOf(sessionId));
 });
 afterEach(async () => {
   for (const requests of open) await requests.close();
