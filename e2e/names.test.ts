@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { expect, it } from "vitest";
 import { Home } from "./support/home.ts";
 import { errorCode, parseRow } from "./support/rows.ts";
+import { waitFor } from "./support/wait-for.ts";
 
 const bad = ["..", ".", "/", "a/b", "../x", "-x", "a\nb", "", " ", "x".repeat(300), "ü", "a b"];
 
@@ -26,6 +27,18 @@ it("I148 a rename takes no name that new would refuse, and leaves the session as
   expect([taken.code, errorCode(taken.stderr)]).toEqual([5, "name_in_use"]);
   expect(await home.show("s")).toMatchObject({ sessionId: row.sessionId, state: "ready" });
 }, 60_000);
+
+it("a resume during a stop with archive does not come back under a name that was taken meanwhile", async () => {
+  await using home = await Home.open();
+  const first = await home.newSession("n");
+  home.freeze(home.worker(first));
+  expect((await home.agent(["stop", "n", "--archive", "--no-wait"])).code).toBe(8);
+  await home.newSession("n");
+  const refused = await home.agent(["session", "resume", first.sessionId, "--json"]);
+  expect([refused.code, errorCode(refused.stderr)]).toEqual([5, "name_in_use"]);
+  // The first one is listed as long as it stops.
+  await waitFor(async () => (await home.list()).length === 1, "one session of that name is left");
+});
 
 it("a name that was taken while its session was archived keeps it from coming back under it", async () => {
   await using home = await Home.open();

@@ -79,11 +79,12 @@ async function chain(world: World, name: string, rounds: number): Promise<void> 
     await ask(`rename${round}`, "session", "rename", sessionId, `${name}-${round}`);
     await ask(`set${round}`, "session", "set", sessionId, `round=${round}`);
     await ask(`cancel${round}`, "session", "cancel", sessionId);
+    await ask(`slow${round}`, "session", "follow-up", sessionId, `sleep 1; ${say(`${name}.slow${round}`)}`);
+    // The cancel of before, once more, does not end the turn of now.
+    await ask(`cancel${round}`, "session", "cancel", sessionId);
     await ask(`again${round}`, "prompt", sessionId, say(`${name}.again${round}`));
     await ask(`stop${round}`, ...stop);
     const { pid } = parseRow((await ask(`resume${round}`, "session", "resume", sessionId)).stdout);
-    // A cancel of an earlier turn, once more, ends none of now.
-    await ask(`cancel${round}`, "session", "cancel", sessionId);
     // The stop of before the resume, once more: answered as then, and nobody is stopped.
     expect(parseRow((await ask(`stop${round}`, ...stop)).stdout).state).toBe("stopped");
     expect(await shown(home, sessionId)).toMatchObject({ state: "ready", pid, name: `${name}-${round}` });
@@ -122,7 +123,7 @@ it("I137 I143 200 requests with clients and supervisors killed between request a
     const path = join(home.files, `${name}.log`);
     const ran = existsSync(path) ? readFileSync(path, "utf8").trim().split("\n") : [];
     const wanted = Array.from({ length: ROUNDS }, (_, round) =>
-      ["prompt", "follow", "again"].map((kind) => `${name}.${kind}${round}`),
+      ["prompt", "follow", "slow", "again"].map((kind) => `${name}.${kind}${round}`),
     ).flat();
     expect(ran.toSorted()).toEqual(wanted.toSorted());
   }

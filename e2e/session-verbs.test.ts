@@ -1,7 +1,7 @@
-import { existsSync } from "node:fs";
-import { join } from "node:path";
+import { readdirSync } from "node:fs";
 import { expect, it } from "vitest";
 import { Home } from "./support/home.ts";
+import { smallDisk } from "./support/small-disk.ts";
 import { errorCode, parseRow } from "./support/rows.ts";
 
 it("archive hides, unarchive brings back stopped, resume launches; rename and set answer with the row", async () => {
@@ -28,6 +28,29 @@ it("archive hides, unarchive brings back stopped, resume launches; rename and se
   });
 }, 90_000);
 
+it("I143 a passivation that was refused is refused again under its id", async () => {
+  await using home = await Home.open();
+  await home.newSession("s");
+  await home.ok(["prompt", "s", "sleep 600", "--no-wait"]);
+  for (let round = 0; round < 2; round += 1) {
+    const refused = await home.agent(["session", "passivate", "s", "--request-id", "p", "--json"]);
+    expect([refused.code, errorCode(refused.stderr)]).toEqual([5, "session_busy"]);
+  }
+  expect(await home.show("s")).toMatchObject({ state: "ready", activity: "working" });
+});
+
+it("I141 a full disk does not keep a session from being deleted, nor too many options from being refused", async () => {
+  await using home = await Home.open();
+  const disk = smallDisk(home);
+  await home.newSession("s");
+  const many = Array.from({ length: 65 }, (_, index) => `k${index}=v`);
+  expect((await home.agent(["session", "set", "s", ...many])).code).toBe(2);
+  await home.ok(["stop", "s"]);
+  disk.fill();
+  await home.ok(["session", "delete", "s", "--yes"]);
+  expect(await home.list()).toEqual([]);
+});
+
 it("passivate releases the process, and the next prompt activates the session", async () => {
   await using home = await Home.open();
   await home.newSession("s");
@@ -50,5 +73,6 @@ it("delete refuses a running session, asks without --yes, and then leaves nothin
   expect(parseRow((await home.ok(["session", "delete", "s", "--yes", "--json"])).stdout).sessionId).toBe(sessionId);
   expect((await home.agent(["session", "show", sessionId])).code).toBe(4);
   expect((await home.agent(["session", "delete", "s"])).code).toBe(4);
-  expect(existsSync(join(home.path, "sessions", sessionId))).toBe(false);
+  const left = readdirSync(home.path, { recursive: true, encoding: "utf8" }).filter((path) => path.includes(sessionId));
+  expect(left).toEqual([]);
 }, 60_000);

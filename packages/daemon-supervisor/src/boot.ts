@@ -10,7 +10,7 @@ import { ADOPTION_MS } from "./lifecycle/times.ts";
 import type { SessionRecord } from "@holdfast/session-worker/transport";
 import { removeFile } from "@holdfast/recovery-journal";
 import { ownerFolder, sessionDirectory } from "@holdfast/session-worker/transport";
-import { workersFolder } from "./home.ts";
+import { runFolder, workersFolder } from "./home.ts";
 import { noteQuarantine } from "./records.ts";
 import type { Records } from "./records.ts";
 import type { Sessions } from "./sessions.ts";
@@ -45,13 +45,14 @@ function sweepTemporary(context: Context, folder: string): void {
   for (const name of context.fs.readdir(folder)) if (TEMPORARY.test(name)) removeFile(context.fs, `${folder}/${name}`);
 }
 
-const TEMPORARY = /\.json\.[0-9a-f]{12}\.tmp$/;
+const TEMPORARY = /\.[0-9a-f]{12}\.tmp$/;
 
 /** Decides every session of the home once, side by side; no decision waits for a worker. */
 export function bootAll(context: Context, parts: BootParts): void {
   const { files, records, sessions } = parts;
   const bySession = new Map<string, Descriptor>();
-  for (const folder of [ownerFolder(context.home), workersFolder(context.home)]) sweepTemporary(context, folder);
+  const { home } = context;
+  for (const folder of [ownerFolder(home), workersFolder(home), runFolder(home)]) sweepTemporary(context, folder);
   for (const read of files.descriptors) {
     if (read.kind === "damaged") quarantine(context, sessions, read);
     else if (!context.catalog.get(read.sessionId))

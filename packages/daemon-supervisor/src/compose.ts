@@ -20,6 +20,7 @@ import { Watcher } from "./effects/watch.ts";
 import { Records } from "./records.ts";
 import { Registry } from "./registry.ts";
 import { Sessions } from "./sessions.ts";
+import { RELEASE_MS } from "./times.ts";
 
 export interface SupervisorParts {
   readonly home: string;
@@ -119,9 +120,7 @@ export function composeSupervisor(parts: SupervisorParts): Supervisor {
   };
 }
 
-/** A disk that stands still must not keep the daemon from ending: what is not released is claimed by proof of its end. */
-const RELEASE_MS = 2_000;
-const pause = (delayMs: number): Promise<void> =>
+export const pause = (delayMs: number): Promise<void> =>
   new Promise((resolve) => void systemClock.setTimer(delayMs, resolve, { background: true }));
 
 const detailOf = (decision: object): object =>

@@ -14,6 +14,7 @@ export const workersFolder = (home: string): string => `${home}/workers`;
 export const sessionsFolder = (home: string): string => `${home}/sessions`;
 /** Requests of supervisor scope: hash and outcome. */
 export const requestsFolder = (home: string): string => `${home}/journal`;
+export const runFolder = (home: string): string => `${home}/run`;
 export const logsFolder = (home: string): string => `${home}/logs`;
 export const lifelinePath = (home: string, name: string): string => `${home}/run/${name}.alive`;
 

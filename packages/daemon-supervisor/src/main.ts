@@ -12,11 +12,12 @@ import {
 import type { ProcessIdentity } from "@holdfast/shared-process";
 import type { Logger } from "pino";
 import { SUPERVISOR_TITLE } from "@holdfast/session-worker/transport";
-import { composeSupervisor, helloOf } from "./compose.ts";
+import { composeSupervisor, helloOf, pause } from "./compose.ts";
 import { highestEpoch, readWorkerFiles } from "./descriptor-files.ts";
 import { lifelinePath, placeSocket, prepareHome } from "./home.ts";
 import { guardHome } from "./guard.ts";
 import { Idle } from "./idle.ts";
+import { Lanes } from "./lanes.ts";
 import { createLog } from "./log.ts";
 import { claimHome } from "./ownership/claim.ts";
 import type { ClaimOptions, ClaimResult, Ownership } from "./ownership/claim.ts";
@@ -28,6 +29,7 @@ import { Names } from "./server/names.ts";
 import { PublicServer } from "./server/server.ts";
 import { Requests } from "./server/requests.ts";
 import type { Services } from "./server/services.ts";
+import { RELEASE_MS } from "./times.ts";
 
 export interface SupervisorOptions {
   readonly home: string;
@@ -161,12 +163,13 @@ async function serve({ home, workerProgram }: SupervisorOptions, { ownership, se
     onChanged: () => idle.look(supervisor.context.registry),
   });
   const socketPath = placeSocket(nodeFileSystem, home, `d${ownership.epoch}`);
-  const requests = new Requests(supervisor.context);
+  const requests = new Requests(supervisor.context, () => ownership.isCurrent());
   const services: Services = {
     context: supervisor.context,
     requests,
     names: new Names(supervisor.context.catalog),
     changes: supervisor.changes,
+    lanes: new Lanes(),
     sessions: supervisor.sessions,
     channels: supervisor.channels,
     stores: supervisor.stores,
@@ -210,7 +213,7 @@ async function serve({ home, workerProgram }: SupervisorOptions, { ownership, se
   supervisor.context.registry.close();
   await server.close();
   await supervisor.release();
-  await requests.close();
+  await Promise.race([requests.close(), pause(RELEASE_MS)]);
   const reclaims = named > 0 && ownership.isCurrent();
   ownership.leave();
   for (const signal of endingSignals) process.off(signal, onSignal);

@@ -49,14 +49,25 @@ export class Records {
 
   /** A session without a registration: only its record is written, and no bare name says otherwise any more. */
   async rest(sessionId: string, change: (record: SessionRecord) => SessionRecord): Promise<void> {
-    await this.#options.catalog.update(sessionId, change);
+    await this.change(sessionId, change);
     await this.#dropBareIntents(sessionId);
+  }
+
+  /** What does not depend on the session's state. */
+  async change(sessionId: string, change: (record: SessionRecord) => SessionRecord): Promise<void> {
+    this.#checkOwner();
+    await this.#options.catalog.update(sessionId, change);
+  }
+
+  /** Another owner's records are never overwritten. */
+  #checkOwner(): void {
+    if (!this.#options.isOwner()) throw new CodedError("ownership_lost", "another supervisor owns the home");
   }
 
   async persist(sessionId: string, next: Persisted): Promise<void> {
     const { state, last } = next;
     const intent = intentOf(state ?? last);
-    if (!this.#options.isOwner()) throw new CodedError("ownership_lost", "another supervisor owns the home");
+    this.#checkOwner();
     try {
       await this.#write(sessionId, next);
     } catch (error) {

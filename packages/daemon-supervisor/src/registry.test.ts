@@ -122,6 +122,21 @@ it("I168 a stop is not held up by an earlier state that the disk does not take",
   expect(trace.at(-1)).toBe("a finalize");
 });
 
+it("I168 a stop that overtakes a launch whose record the disk does not take is finished, not waited for for ever", async () => {
+  const { registry, trace } = world(async (_sessionId, state) => {
+    if (state?.name === "launching") throw new Error("disk full");
+  });
+  registry.enroll("a", { name: "launching", generation: "g", launches: [], due: null }, [
+    { type: "spawn", generation: "g" },
+  ]);
+  registry.dispatch("a", { type: "stop", intent: intentOf("stop") });
+  expect(await registry.until("a", (state) => state?.name === "finalizing", 1_000)).toMatchObject({
+    name: "finalizing",
+    process: null,
+  });
+  expect(trace).not.toContain("a spawn");
+});
+
 it("runs the timer of the newest state only", async () => {
   const { registry, clock } = world();
   registry.enroll("a", ready("g"), []);

@@ -1,6 +1,6 @@
 import type { Clock } from "@holdfast/shared-process";
 import { reasonOf } from "@holdfast/shared-process";
-import { reduce } from "./lifecycle/reduce.ts";
+import { isEnding, reduce } from "./lifecycle/reduce.ts";
 import type { Reduced } from "./lifecycle/reduce.ts";
 import type { Effect, Event, Fresh, Millis, State } from "./lifecycle/state.ts";
 
@@ -44,8 +44,6 @@ interface Registration {
   outbox: Promise<void>;
   timer: Disposable | null;
 }
-
-const isEnding = ({ name }: State): boolean => name === "stopping" || name === "finalizing";
 
 type Listener = () => void;
 
@@ -174,11 +172,23 @@ export class Registry {
     const last = registration.state;
     registration.outbox = registration.outbox.then(async () => {
       const { state, request } = next;
-      if (!(await this.#persist(sessionId, registration, { state, last, request }))) return;
+      if (!(await this.#persist(sessionId, registration, { state, last, request })))
+        return this.#dropped(sessionId, next);
       if (next.state) registration.published = next.state;
       else if (this.#registrations.get(sessionId) === registration) this.#registrations.delete(sessionId);
       this.#publish(sessionId, next);
     });
+  }
+
+  /** A launch whose state was never written is never run: whoever overtook it waits for its answer. */
+  #dropped(sessionId: string, { effects }: Next): void {
+    for (const effect of effects) {
+      if (effect.type !== "spawn") continue;
+      const { generation } = effect;
+      const fresh = this.#ports.fresh(sessionId);
+      const reason = "overtaken before it was written";
+      this.dispatch(sessionId, { type: "spawn_failed", generation, terminal: false, reason, code: null, fresh });
+    }
   }
 
   /** A bug in what looks on or acts must not stop this session's later moves. */

@@ -4,7 +4,7 @@ import type { MarkedProcess } from "@holdfast/shared-process";
 import { isAction, isRecordedSupervisor, operationKinds, sessionDirectory } from "@holdfast/session-worker/transport";
 import type { RetainedProcess, SessionStore } from "@holdfast/session-worker/transport";
 import type { StopIntent, WorkerProcess } from "../lifecycle/state.ts";
-import { SESSION_NAME } from "../names.ts";
+import { MARKER_NAME } from "../names.ts";
 import type { Context } from "./context.ts";
 import { freshValues } from "./context.ts";
 import type { Stores } from "./stores.ts";
@@ -104,7 +104,7 @@ export class Ender {
     } catch (error) {
       if (!saysDiskFull(error) || intent.goal === "passivate" || intent.goal === "replace") throw error;
       this.#context.log.warn(
-        { sessionId, reason: reasonOf(error) },
+        { sessionId, reason: reasonOf(error), left },
         "the disk is full; open work is settled at the resume",
       );
     }
@@ -118,7 +118,7 @@ export class Ender {
     const opened = await this.#stores.open(sessionId);
     if (opened.kind === "refused") {
       // Damaged files stay as they are (I71); a stop is not held up by what it could not settle (I167).
-      this.#context.log.warn({ sessionId, reason: opened.reason }, "open work could not be settled");
+      this.#context.log.warn({ sessionId, reason: opened.reason, left }, "open work could not be settled");
       return;
     }
     if (opened.kind === "owned") throw new CodedError("session_in_use", "its journal has another writer");
@@ -144,13 +144,13 @@ export class Ender {
   async #retain(store: SessionStore, left: readonly RetainedProcess[]): Promise<void> {
     const { observer } = this.#context;
     await store.retained.settle(({ identity }) => ["gone", "replaced"].includes(observer.verdict(identity).kind));
-    for (const process of left) await store.retained.add(process);
+    await Promise.all(left.map((process) => store.retained.add(process)));
   }
 
   async #sweep({ generation, marker }: WorkerProcess, force: boolean): Promise<readonly RetainedProcess[]> {
     const { observer, clock } = this.#context;
     const report = await endMarked({
-      marker: { name: SESSION_NAME, value: marker },
+      marker: { name: MARKER_NAME, value: marker },
       graceMs: force ? 0 : SWEEP_GRACE_MS,
       keep: defaultKeep,
       force,

@@ -3,10 +3,10 @@ import { isAbsolute } from "node:path";
 import { scanEnvironments } from "@holdfast/shared-process";
 import type { EnvironmentScan, FoundProcess } from "@holdfast/shared-process";
 import { SUPERVISOR_TITLE, homesHeldBy } from "@holdfast/session-worker/transport";
-import { GENERATION_NAME, HOME_NAME, SESSION_NAME } from "../names.ts";
+import { GENERATION_NAME, HOME_NAME, MARKER_NAME } from "../names.ts";
 
 export const scanHoldfast = (): EnvironmentScan =>
-  scanEnvironments({ names: [HOME_NAME, GENERATION_NAME, SESSION_NAME], commands: [SUPERVISOR_TITLE] });
+  scanEnvironments({ names: [HOME_NAME, GENERATION_NAME, MARKER_NAME], commands: [SUPERVISOR_TITLE] });
 
 export interface DiscoveredHome {
   readonly home: string;

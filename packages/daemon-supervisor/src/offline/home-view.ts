@@ -11,7 +11,6 @@ import type { WorkerFiles } from "../descriptor-files.ts";
 import { verdictOf } from "../verdict.ts";
 import { ownerState } from "./owner.ts";
 import type { OfflineOwner } from "./owner.ts";
-import { retainedOf } from "./retained.ts";
 import type { Retained } from "./retained.ts";
 
 /** A descriptor that could be read, and what the kernel says of the process that it names. */
@@ -33,6 +32,7 @@ export interface HomeView {
   readonly quarantined: readonly { readonly sessionId: string; readonly reason: string }[];
   /** Sessions of which only the bare name of a stop is left. */
   readonly bare: readonly string[];
+  /** Read only where a process runs that nothing else explains. */
   readonly retained: readonly Retained[];
   readonly sessionCount: number;
   /** What could not be read. While there is something, what was not found may exist all the same (I117). */
@@ -64,7 +64,6 @@ export function viewHome(
   const records = new Map(
     reads.flatMap((read) => (read.kind === "record" ? [[read.record.sessionId, read.record]] : [])),
   );
-  const retained = attempt<readonly Retained[]>(() => retainedOf(home), []);
   const { workers, quarantined } = sort(files, records, observer);
   for (const read of files.descriptors)
     if (read.kind === "damaged") problems.push(`${home}: ${read.sessionId}: ${read.reason}`);
@@ -75,7 +74,7 @@ export function viewHome(
     workers,
     quarantined,
     bare: [...files.intents.keys()].filter((id) => !files.descriptors.some(({ sessionId }) => sessionId === id)),
-    retained,
+    retained: [],
     sessionCount: reads.filter((read) => read.kind === "unreadable" || read.record.wanted !== "archived").length,
     problems,
   };

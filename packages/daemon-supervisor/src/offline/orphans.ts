@@ -1,6 +1,6 @@
 import { startIdOf } from "@holdfast/shared-process";
 import type { EnvironmentScan, FoundProcess, Marker, ProcessIdentity } from "@holdfast/shared-process";
-import { GENERATION_NAME, HOME_NAME, SESSION_NAME } from "../names.ts";
+import { GENERATION_NAME, HOME_NAME, MARKER_NAME } from "../names.ts";
 import { mayLive } from "./home-view.ts";
 import type { HomeView } from "./home-view.ts";
 
@@ -64,7 +64,7 @@ export function findOrphans(parts: OrphanParts): Orphan[] {
     lostAt: (pid: number) => lost.find(({ identity }) => identity.pid === pid),
   };
   const left = others
-    .filter((found) => !isWorker(found) && found.values[SESSION_NAME] !== undefined)
+    .filter((found) => !isWorker(found) && found.values[MARKER_NAME] !== undefined)
     .flatMap((found) => agentOrphan(found, scan.ancestorsOf(pidOf(found)), kin));
   return [...lost, ...left];
 }
@@ -127,13 +127,13 @@ interface Kin {
 
 function agentOrphan({ identity, command, values }: FoundProcess, above: readonly number[], kin: Kin): Orphan[] {
   const id = startIdOf(identity);
-  const marker = values[SESSION_NAME] ?? "";
+  const marker = values[MARKER_NAME] ?? "";
   const known = kin.markers.get(marker);
   if (known?.isLiving || !MARKER.test(marker)) return [];
   const nearest = above.find((pid) => kin.isOwned(pid) || kin.lostAt(pid) !== undefined);
   if (nearest !== undefined && kin.isOwned(nearest)) return [];
   const parent = nearest === undefined ? undefined : kin.lostAt(nearest);
-  const proof = { name: SESSION_NAME, value: marker };
+  const proof = { name: MARKER_NAME, value: marker };
   if (known) return [{ id, identity, command, workerId: known.sessionId, home: known.home, proof, doubt: null }];
   const { workerId, home, doubt } = parent ?? { workerId: null, home: null, doubt: kin.isKnown ? null : UNREAD };
   return [{ id, identity, command, workerId, home, proof, doubt }];

@@ -3,7 +3,7 @@ import { VERSION } from "@holdfast/client/protocol";
 import type { OwnerRecord, SessionState } from "@holdfast/client/protocol";
 import { startIdOf } from "@holdfast/shared-process";
 import type { EnvironmentScan, Verdict } from "@holdfast/shared-process";
-import { SESSION_NAME } from "../names.ts";
+import { MARKER_NAME } from "../names.ts";
 import { canonical } from "./discover.ts";
 import { mayLive } from "./home-view.ts";
 import type { HomeView, WorkerView } from "./home-view.ts";
@@ -134,7 +134,7 @@ function workerOf(home: string, worker: WorkerView, scan: EnvironmentScan): PsWo
   const { sessionId, descriptor, verdict, record } = worker;
   const { process, reason } = descriptor;
   const { pid } = process.identity;
-  const usage = verdict === "current" ? scan.usageOf(pid, { name: SESSION_NAME, value: process.marker }) : null;
+  const usage = verdict === "current" ? scan.usageOf(pid, { name: MARKER_NAME, value: process.marker }) : null;
   return {
     workerId: sessionId,
     sessionId,

@@ -1,11 +1,12 @@
-import { createObserver, openPaths, startIdOf } from "@holdfast/shared-process";
+import { createObserver, openPaths, reasonOf, startIdOf } from "@holdfast/shared-process";
 import type { EnvironmentScan, FoundProcess, ProcessObserver } from "@holdfast/shared-process";
-import { GENERATION_NAME, SESSION_NAME } from "../names.ts";
+import { GENERATION_NAME, MARKER_NAME } from "../names.ts";
 import { canonical, discoverHomes, scanHoldfast } from "./discover.ts";
 import { viewHome } from "./home-view.ts";
 import type { HomeView } from "./home-view.ts";
 import { findOrphans } from "./orphans.ts";
 import type { KnownMarker, Orphan } from "./orphans.ts";
+import { retainedOf } from "./retained.ts";
 
 /** What of Holdfast this user runs on this machine, at one moment. */
 export interface Survey {
@@ -24,7 +25,8 @@ export interface Survey {
 export function survey(home: string, remembered: readonly KnownMarker[] = []): Survey {
   const scan = scanHoldfast();
   const observer = createObserver({ mode: "narrow" });
-  const homes = discoverHomes(home, scan).map(({ home: path, holders }) => viewHome(path, holders, observer));
+  const seen = discoverHomes(home, scan).map(({ home: path, holders }) => viewHome(path, holders, observer));
+  const homes = isExplained(scan, seen) ? seen : seen.map(withRetained);
   const byPath = new Map(homes.map((view) => [canonical(view.home), view]));
   const homeOf = (path: string): HomeView | undefined => byPath.get(canonical(path));
   const orphans = findOrphans({ scan, homes, homeOf, heldSession, remembered });
@@ -35,6 +37,20 @@ export function survey(home: string, remembered: readonly KnownMarker[] = []): S
     orphans: [...orphans, ...retainedOnly(homes, orphans, observer)],
     problems: scan.problem === undefined ? problems : [scan.problem, ...problems],
   };
+}
+
+/** Whether a descriptor names the marker of every process that has one. Only then the journals need not be read. */
+function isExplained({ processes }: EnvironmentScan, homes: readonly HomeView[]): boolean {
+  const known = new Set(homes.flatMap(({ workers }) => workers.map(({ descriptor }) => descriptor.process.marker)));
+  return processes.every(({ values: { [MARKER_NAME]: marker } }) => marker === undefined || known.has(marker));
+}
+
+function withRetained(view: HomeView): HomeView {
+  try {
+    return { ...view, retained: retainedOf(view.home) };
+  } catch (error) {
+    return { ...view, problems: [...view.problems, `${view.home}: ${reasonOf(error)}`] };
+  }
 }
 
 const ERRORS = /\/logs\/worker-([0-9a-f-]{36})\.err(?: \(deleted\))?$/;
@@ -56,7 +72,7 @@ function retainedOnly(homes: readonly HomeView[], orphans: readonly Orphan[], ob
     retained
       .filter(({ identity }) => !isListed(identity.pid) && observer.verdict(identity).kind === "current")
       .map(({ identity, sessionId, marker }) => {
-        const proof = { name: SESSION_NAME, value: marker };
+        const proof = { name: MARKER_NAME, value: marker };
         return { id: startIdOf(identity), identity, command: "?", workerId: sessionId, home, proof, doubt: null };
       }),
   );

@@ -16,16 +16,19 @@ export function cancel(
     const serving = context.registry.published(sessionId)?.name === "ready";
     const order = { requestId, hash: requestHash("session/cancel", { sessionId, actionId }) };
     try {
+      const peer = serving ? channels.peer(sessionId) : null;
+      if (serving && !peer) throw new ConnectionLost("its channel has just closed");
       // The worker remembers the request beside its effect, so that a repeat over any crash ends no later turn (I143).
-      if (serving)
-        await channels
-          .peer(sessionId)
-          ?.request("session/cancel", actionId === undefined ? order : { ...order, actionId }, {
-            signal: AbortSignal.timeout(WORKER_SILENT_MS),
-          });
+      await peer?.request("session/cancel", actionId === undefined ? order : { ...order, actionId }, {
+        signal: AbortSignal.timeout(WORKER_SILENT_MS),
+      });
     } catch (error) {
-      if (!(error instanceof ConnectionLost || error instanceof DOMException)) throw error;
-      throw new ProtocolError("worker_not_responding", "the worker did not answer", {
+      if (error instanceof DOMException)
+        throw new ProtocolError("timeout", "the worker did not answer; whether it took the cancel is not known", {
+          hint: `repeat it with --request-id ${requestId}`,
+        });
+      if (!(error instanceof ConnectionLost)) throw error;
+      throw new ProtocolError("worker_not_responding", "the worker was lost before it answered", {
         hint: "`agent session show` tells more; `agent session stop` ends it for certain",
       });
     }

@@ -91,7 +91,8 @@ export class Creations {
     if (!params.ensure) throw nameInUse(params.name ?? "");
     const sessionId = await underway;
     const record = this.#services.context.catalog.get(sessionId);
-    if (!record) throw nameInUse(params.name ?? "");
+    // Renamed or deleted while it was still starting.
+    if (record?.name !== params.name || !record) throw nameInUse(params.name ?? "");
     const { created } = this.#ensure(params, record);
     return { ...(await untilReady(this.#services, sessionId)), created };
   }

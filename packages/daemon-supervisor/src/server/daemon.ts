@@ -3,6 +3,7 @@ import type { DaemonStatus, MethodParams, MethodResults, SessionState } from "@h
 import { startIdOf } from "@holdfast/shared-process";
 import { VERSION } from "@holdfast/client/protocol";
 import type { State } from "../lifecycle/state.ts";
+import { RELEASE_MS } from "../times.ts";
 import type { Services } from "./services.ts";
 import { requestStop } from "./stop.ts";
 
@@ -37,7 +38,10 @@ export function stopDaemon(
   return services.requests.once({ method: "daemon/stop", requestId, content: { mode } }, async () => {
     if (mode !== "keep_workers") await passivateAll(services, mode === "force");
     const answer = { stopped: true, pid: services.context.self.pid } as const;
-    return { answer, final: true, after: () => services.shutdown("asked to") };
+    const shutdown = (): void => services.shutdown("asked to");
+    // A disk that stands still must not keep the daemon from ending.
+    services.context.clock.setTimer(RELEASE_MS, shutdown, { background: true });
+    return { answer, final: true, after: shutdown };
   });
 }
 

@@ -5,8 +5,8 @@ import type { Catalog } from "../catalog.ts";
 /** Names are unique among unarchived roots (CLI.md §1), also among those that are just being written. */
 export class Names {
   readonly #catalog: Catalog;
-  /** Name → the session that takes it. */
-  readonly #reserved = new Map<string, string>();
+  /** Name → the session that takes it, and how many of its requests do. */
+  readonly #reserved = new Map<string, { readonly sessionId: string; holders: number }>();
 
   constructor(catalog: Catalog) {
     this.#catalog = catalog;
@@ -22,13 +22,15 @@ export class Names {
   async holding<T>(name: string | null, sessionId: string, work: () => Promise<T>): Promise<T> {
     if (name === null) return await work();
     const holder = this.holder(name);
-    const taker = this.#reserved.get(name) ?? holder?.sessionId ?? sessionId;
-    if (taker !== sessionId) throw nameInUse(name, holder);
-    this.#reserved.set(name, sessionId);
+    const reserved = this.#reserved.get(name) ?? { sessionId: holder?.sessionId ?? sessionId, holders: 0 };
+    if (reserved.sessionId !== sessionId) throw nameInUse(name, holder);
+    this.#reserved.set(name, reserved);
+    reserved.holders += 1;
     try {
       return await work();
     } finally {
-      this.#reserved.delete(name);
+      reserved.holders -= 1;
+      if (reserved.holders === 0) this.#reserved.delete(name);
     }
   }
 }

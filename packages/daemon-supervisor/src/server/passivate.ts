@@ -1,5 +1,6 @@
 import { ProtocolError } from "@holdfast/client/protocol";
 import type { MethodParams, SessionRow } from "@holdfast/client/protocol";
+import { isEnding } from "../lifecycle/reduce.ts";
 import type { State } from "../lifecycle/state.ts";
 import type { Services } from "./services.ts";
 import { requestStop } from "./stop.ts";
@@ -23,11 +24,14 @@ export function passivate(
       if (isEnding(state) && state.intent.goal !== "passivate") throw busy("it is stopping");
       requestStop(services, sessionId, { goal: "passivate", force: false }, stamp);
       // The answer is counted from the intent: `ready` before it is not the worker's refusal.
-      await registry.drained({ sessionId });
+      if (!(await registry.drained({ sessionId })))
+        throw new ProtocolError("timeout", "the session's records take long to be written; the passivation goes on", {
+          hint: "agent session show tells how far it is",
+        });
     }
     await registry.until(sessionId, (now) => now === null || !isEnding(now), PASSIVATE_MS);
     const over = registry.published(sessionId);
-    if (over !== null && over.name !== "passivated" && !repeated) throw refused(services, sessionId, over);
+    if (over !== null && over.name !== "passivated") throw refused(services, sessionId, over);
     return { answer: sessions.row(sessionId), final: true };
   });
 }
@@ -39,6 +43,3 @@ function refused({ channels }: Services, sessionId: string, state: State): Proto
     });
   return busy(channels.refusal(sessionId) ?? "it works");
 }
-
-const isEnding = (state: State): state is Extract<State, { name: "stopping" | "finalizing" }> =>
-  state.name === "stopping" || state.name === "finalizing";

@@ -52,7 +52,7 @@ it("I45 I46 a resume waits ten seconds for the old worker, then says to try agai
   expect(await refused).toMatchObject({ code: "worker_still_stopping", retryable: true });
 });
 
-it("I45 concurrent resumes share one replacement", async () => {
+it("I45 all who wait for a replacement get the same one", async () => {
   const { clock, registry, wait } = world();
   const both = Promise.all([wait(), wait()]);
   registry.dispatch("s", { type: "process_gone", generation: "g", how: "gone" });

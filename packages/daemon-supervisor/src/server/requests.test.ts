@@ -33,15 +33,18 @@ afterEach(async () => {
 /** A supervisor's requests, and the home's sessions as that one reads them. */
 function supervisor(): { requests: Requests; catalog: Catalog } {
   const catalog = new Catalog(home);
-  const requests = new Requests({
-    catalog,
-    home,
-    fs: nodeFileSystem,
-    ids: systemIds,
-    self: createObserver({ mode: "narrow" }).self(),
-    clock: systemClock,
-    log: pino({ level: "silent" }),
-  });
+  const requests = new Requests(
+    {
+      catalog,
+      home,
+      fs: nodeFileSystem,
+      ids: systemIds,
+      self: createObserver({ mode: "narrow" }).self(),
+      clock: systemClock,
+      log: pino({ level: "silent" }),
+    },
+    () => true,
+  );
   open.push(requests);
   return { requests, catalog };
 }

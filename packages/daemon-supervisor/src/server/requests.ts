@@ -21,13 +21,13 @@ export interface Answered<R> {
   /** What it asked for is over, so that every repeat gets this very answer. */
   readonly final: boolean;
   /** Runs once the answer is remembered. */
-  readonly after?: () => void;
+  readonly after?: (isDurable: boolean) => void;
 }
 
 /** `repeated`: the effect is durable already, and only its answer is asked for. `sessionId` names where it took effect. */
 export type Work<R> = (stamp: RequestStamp, repeated: { readonly sessionId: string } | null) => Promise<Answered<R>>;
 
-/** As many as a session's journal remembers (CLI.md §6). */
+/** What the home's journal has no room for, or does not take. */
 const MAX_KEPT = 10_000;
 
 type RequestsContext = Pick<Context, "catalog" | "home" | "fs" | "ids" | "self" | "clock" | "log">;
@@ -48,14 +48,16 @@ interface Kept {
  */
 export class Requests {
   readonly #context: RequestsContext;
+  readonly #isOwner: () => boolean;
   readonly #running = new Map<string, { readonly hash: string; readonly answer: Promise<object> }>();
   /** Found beside their effects, or not taken by the journal. */
   readonly #kept = new Map<string, Kept>();
   #begun: Promise<void> = Promise.resolve();
   #opening: Promise<Journal<never> | null> | null = null;
 
-  constructor(context: RequestsContext) {
+  constructor(context: RequestsContext, isOwner: () => boolean) {
     this.#context = context;
+    this.#isOwner = isOwner;
     for (const { sessionId, recentRequests = [] } of context.catalog.all())
       for (const { requestId, hash } of recentRequests) this.#kept.set(requestId, { hash, sessionId, answer: null });
   }
@@ -85,8 +87,8 @@ export class Requests {
       throw error;
     });
     const sessionId = "sessionId" in answer && typeof answer.sessionId === "string" ? answer.sessionId : null;
-    await this.remember(requestId, { hash, sessionId, answer: final ? answer : null });
-    after?.();
+    const isDurable = await this.remember(requestId, { hash, sessionId, answer: final ? answer : null });
+    after?.(isDurable);
     return answer;
   }
 
@@ -130,26 +132,31 @@ export class Requests {
     return found?.outcome ? keptOf(found.hash, found.outcome) : (kept ?? null);
   }
 
-  /** Durable when it resolves, unless the disk refuses: then this supervisor remembers it, and its effect stands in any case. */
+  /** True when it is durable. Where the disk refuses this supervisor remembers it; its effect stands in any case. */
   async remember(
     requestId: string,
     { hash, sessionId, answer: given }: Omit<Kept, "answer"> & { readonly answer: object | null },
-  ): Promise<void> {
+  ): Promise<boolean> {
     const answer = given && plain(given);
     const kept = { hash, sessionId, answer };
-    const journal = await this.#journal();
-    if (!journal) return this.#keep(requestId, kept);
+    const opening = this.#journal();
+    const journal = await opening;
+    if (!journal) {
+      this.#keep(requestId, kept);
+      return false;
+    }
     try {
       await journal.remember({ requestId, hash, outcome: { sessionId, answer } });
     } catch (error) {
       this.#keep(requestId, kept);
       this.#context.log.warn({ requestId, reason: reasonOf(error) }, "not remembered on disk");
-      // A journal that a failed flush has poisoned takes nothing more: the next segment does.
-      if (journal.state !== "live") this.#opening = null;
-      return;
+      // A journal that a failed flush has poisoned takes nothing more: the next segment does. A fenced one is another owner's.
+      if (journal.state === "poisoned" && this.#opening === opening) this.#opening = null;
+      return false;
     }
     this.#kept.delete(requestId);
     if (sessionId !== null) this.#context.catalog.forgetRequest(sessionId, requestId);
+    return true;
   }
 
   async close(): Promise<void> {
@@ -163,13 +170,15 @@ export class Requests {
 
   /** A damaged journal stays as it is (I71): requests are then remembered beside their effects and in memory only. */
   async #open(): Promise<Journal<never> | null> {
+    // Whoever lost the home must not take the journal from its new owner.
+    if (!this.#isOwner()) return null;
     const { home, fs, ids, self, clock, log } = this.#context;
     try {
       const opened = await openJournal<never>({
         directory: requestsFolder(home),
         owner: { generation: ids.newGeneration(), identity: { ...self } },
         kinds: [],
-        // Whoever owns the home has proven that no other supervisor does.
+        // Asked for by the owner of the home alone, who has proven that no other supervisor lives.
         probeOwner: () => "gone",
         engine: "async",
         fs,

@@ -14,13 +14,13 @@ export function resume(
   services: Services,
   { session, requestId, secretEnvironment }: MethodParams<"session/resume">,
 ): Promise<MethodResults["session/resume"]> {
-  const { context, sessions, requests } = services;
+  const { context, sessions, requests, lanes } = services;
   checkEnvironment({}, secretEnvironment);
   const content = { session, secretNames: Object.keys(secretEnvironment ?? {}).toSorted() };
   return requests.once({ method: "session/resume", requestId, content }, async (stamp, repeated) => {
     const sessionId = repeated?.sessionId ?? sessions.actionable(session).sessionId;
     if (secretEnvironment) context.secrets.set(sessionId, { ...context.secrets.get(sessionId), ...secretEnvironment });
-    if (!repeated) await bringBack(services, sessionId, stamp);
+    if (!repeated) await lanes.run(sessionId, () => bringBack(services, sessionId, stamp));
     return { answer: { ...(await untilReady(services, sessionId)), created: false }, final: true };
   });
 }
@@ -45,16 +45,16 @@ export function retry(
 }
 
 async function bringBack(services: Services, sessionId: string, stamp: RequestStamp): Promise<void> {
-  const { context, names } = services;
-  const { registry, catalog } = context;
-  if (registry.newest(sessionId) !== null) return await dispatchResume(services, sessionId, { by: "resume", stamp });
-  // Its last registration may still be writing its end; the new one must not be written before it.
-  await registry.until(sessionId, (state) => state === null, END_WRITTEN_MS);
-  const fresh = freshValues(context, sessionId);
-  if (fresh.missingEnvironment.length > 0) throw missing(fresh.missingEnvironment);
-  const record = catalog.get(sessionId);
-  // While it was archived somebody else may have taken its name.
-  await names.holding(record?.parentId === null ? record.name : null, sessionId, async () => {
+  const { context, names, sessions } = services;
+  const { registry } = context;
+  const { name, parentId } = sessions.actionable(sessionId);
+  // While it was archived, or is being archived, somebody else may have taken its name.
+  await names.holding(parentId === null ? name : null, sessionId, async () => {
+    if (registry.newest(sessionId) !== null) return await dispatchResume(services, sessionId, { by: "resume", stamp });
+    // Its last registration may still be writing its end; the new one must not be written before it.
+    await registry.until(sessionId, (state) => state === null, END_WRITTEN_MS);
+    const fresh = freshValues(context, sessionId);
+    if (fresh.missingEnvironment.length > 0) throw missing(fresh.missingEnvironment);
     await services.ender.settleLeftover(sessionId);
     if (registry.newest(sessionId) !== null) return;
     const { generation } = fresh;

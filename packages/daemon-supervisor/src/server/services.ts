@@ -3,6 +3,7 @@ import type { Channels } from "../effects/channels.ts";
 import type { Context } from "../effects/context.ts";
 import type { Ender } from "../effects/end.ts";
 import type { Stores } from "../effects/stores.ts";
+import type { Lanes } from "../lanes.ts";
 import type { Records } from "../records.ts";
 import type { Sessions } from "../sessions.ts";
 import type { Names } from "./names.ts";
@@ -19,6 +20,8 @@ export interface Services {
   readonly requests: Requests;
   readonly names: Names;
   readonly changes: Changes;
+  /** Verbs that write a session's record or bring it back run one after the other. */
+  readonly lanes: Lanes;
   /** Ends this daemon after the answer has left; workers stay. */
   readonly shutdown: (why: string) => void;
   readonly socketPath: () => string | null;

@@ -1,6 +1,7 @@
 import { ProtocolError, STOP_NO_WAIT_MS } from "@holdfast/client/protocol";
 import type { MethodParams, MethodResults, SessionRow } from "@holdfast/client/protocol";
 import { freshValues } from "../effects/context.ts";
+import { isEnding } from "../lifecycle/reduce.ts";
 import type { Goal, State } from "../lifecycle/state.ts";
 import { withRequest } from "../records.ts";
 import type { RequestStamp } from "../registry.ts";
@@ -25,8 +26,12 @@ export function stop(
       if (context.registry.newest(sessionId) === null) await rest(services, sessionId, { archive, stamp });
     }
     await ended(services, sessionId, wait);
-    const answer = withKillAt(services, sessions.row(sessionId));
-    return { answer, final: answer.state !== "stopping" };
+    const newest = context.registry.newest(sessionId);
+    // An intent that is not written yet shows as stopping here: the row still has the state before it.
+    const isUnderway = newest !== null && isEnding(newest);
+    const row = sessions.row(sessionId);
+    const answer = isUnderway ? withKillAt(services, { ...row, state: "stopping" }) : row;
+    return { answer, final: !isUnderway };
   });
 }
 
@@ -49,8 +54,7 @@ async function ended({ context }: Services, sessionId: string, wait: boolean): P
   await registry.until(sessionId, isOver, STOP_WAIT_MS);
 }
 
-const isRescinded = (state: State | null): boolean =>
-  state !== null && state.name !== "stopping" && state.name !== "finalizing";
+const isRescinded = (state: State | null): boolean => state !== null && !isEnding(state);
 
 /** Dispatches the intent; true when something is under way. Counts it once. */
 export function requestStop(
@@ -73,6 +77,8 @@ async function rest(
   sessionId: string,
   { archive, stamp }: { readonly archive: boolean; readonly stamp: RequestStamp },
 ): Promise<void> {
+  // Its last registration may still be writing its end.
+  await context.registry.until(sessionId, (state) => state === null, STOP_WAIT_MS);
   const wanted = archive ? "archived" : "stopped";
   await records.rest(sessionId, (record) => {
     // A resume that came meanwhile has a registration of its own: it is not undone here.
@@ -84,7 +90,7 @@ async function rest(
 
 function withKillAt({ context }: Services, row: SessionRow): MethodResults["session/stop"] {
   const due = context.registry.newest(row.sessionId)?.due;
-  if (row.state !== "stopping" || due?.timer !== "kill") return row;
+  if (due?.timer !== "kill") return row;
   const inMs = due.at - context.clock.monotonic();
   return { ...row, killAt: new Date(context.clock.now() + inMs).toISOString() };
 }

@@ -15,9 +15,12 @@ export async function wait(
 ): Promise<MethodResults["session/wait"]> {
   const { context, sessions, changes } = services;
   const sessionIds = selectors.map((selector) => sessions.select(selector));
-  // Selected again each time: a session that was deleted meanwhile is not waited for.
-  const met = (): readonly boolean[] =>
-    sessionIds.map((sessionId) => meets(sessions.row(sessions.select(sessionId)), condition));
+  const isMet = (sessionId: string): boolean => {
+    const isKnown = context.catalog.get(sessionId) ?? sessions.quarantined.has(sessionId);
+    // Deleted meanwhile: selecting it says that it is not there.
+    return meets(sessions.row(isKnown ? sessionId : sessions.select(sessionId)), condition);
+  };
+  const met = (): readonly boolean[] => sessionIds.map(isMet);
   const isOver = (): boolean => peer.closed || (any ? met().includes(true) : !met().includes(false));
   const deadline = context.clock.monotonic() + Math.min(timeoutMs, MAX_WAIT_MS);
   while (!isOver() && context.clock.monotonic() < deadline)

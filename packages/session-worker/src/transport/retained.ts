@@ -26,6 +26,7 @@ export class RetainedProcesses {
   readonly #journal: Journal<OperationKind>;
   readonly #generation: string;
   readonly #processes = new Map<string, { process: RetainedProcess; token: OperationToken<OperationKind> }>();
+  readonly #adding = new Set<string>();
 
   constructor(journal: Journal<OperationKind>, generation: string) {
     this.#journal = journal;
@@ -47,7 +48,17 @@ export class RetainedProcesses {
 
   async add(process: RetainedProcess): Promise<void> {
     const id = startIdOf(process.identity);
-    if (this.#processes.has(id) || this.#processes.size >= MAX_RETAINED) return;
+    if (this.#processes.has(id) || this.#adding.has(id)) return;
+    if (this.#processes.size + this.#adding.size >= MAX_RETAINED) return;
+    this.#adding.add(id);
+    try {
+      await this.#begin(id, process);
+    } finally {
+      this.#adding.delete(id);
+    }
+  }
+
+  async #begin(id: string, process: RetainedProcess): Promise<void> {
     const detail = { ...process, identity: { ...process.identity } };
     const token = await this.#journal.begin({
       operationId: `process ${id}`,

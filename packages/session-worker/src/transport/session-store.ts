@@ -147,6 +147,7 @@ export class OpenedStore implements SessionStore {
 
   async once({ requestId, hash }: { requestId: string; hash: string }): Promise<"first" | "repeated" | "reused"> {
     const { journal } = this.#parts;
+    if (this.#asked.has(requestId)) return "reused";
     const known = journal.remembered(requestId);
     if (known) return known.hash === hash ? "repeated" : "reused";
     await journal.remember({ requestId, hash, outcome: {} });

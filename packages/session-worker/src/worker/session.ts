@@ -21,6 +21,7 @@ export interface SessionOptions {
 
 const RETRY_MS = 1_000;
 const REMEMBERED_CANCELS = 64;
+const REMEMBER_MS = 1_000;
 
 /** Carries out what the queue decides, between the durable store and the agent. */
 export class Session {
@@ -112,13 +113,27 @@ export class Session {
     const target = actionId ?? this.#queue.turn?.entry.actionId;
     if (this.#cancels.includes(requestId)) return;
     this.#cancels = [...this.#cancels.slice(-REMEMBERED_CANCELS), requestId];
-    const seen = await this.#options.store.once({ requestId, hash }).catch((error: unknown) => {
-      // A full disk must not keep a turn from being cancelled; this worker remembers it.
-      this.#degrade(error);
-      return "first" as const;
-    });
+    const seen = await this.#remember({ requestId, hash });
+    if (seen === "reused") this.#cancels = this.#cancels.filter((other) => other !== requestId);
     if (seen === "reused") throw new ProtocolError("request_id_reused", "the request id was used for another request");
     if (seen === "first" && target !== undefined) this.#apply({ type: "cancel", actionId: target });
+  }
+
+  /** A full or a slow disk must not keep a turn from being cancelled: this worker remembers it in any case. */
+  async #remember(request: { requestId: string; hash: string }): Promise<"first" | "repeated" | "reused"> {
+    const { store, clock } = this.#options;
+    let timer: Disposable | undefined;
+    const late = new Promise<"first">((resolve) => {
+      timer = clock.setTimer(REMEMBER_MS, () => resolve("first"));
+    });
+    try {
+      return await Promise.race([store.once(request), late]);
+    } catch (error) {
+      this.#degrade(error);
+      return "first";
+    } finally {
+      timer?.[Symbol.dispose]();
+    }
   }
 
   /** Nothing new starts, and the running turn is asked to end. */
