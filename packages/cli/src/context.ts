@@ -3,15 +3,21 @@ import type { OwnerRecord } from "@holdfast/client/protocol";
 import type { Io } from "./io.ts";
 import { selector } from "./inputs.ts";
 import { OutputClosed } from "./io.ts";
+import { shellWord } from "./shell-word.ts";
 
 /** The options that every command takes, before or after its name. */
 export interface CommonOptions {
   /** Absolute. */
   readonly home: string;
+  /** What `--home` said; `null` without it. */
+  readonly givenHome: string | null;
   readonly json: boolean;
   readonly autostart: boolean;
   readonly requestId: string | null;
 }
+
+/** `agent` as the beginning of a command: not the noun, as in "the agent said". */
+const COMMAND = /\bagent (?=(?:session|ps|daemon|new|ls|attach|prompt|stop|logs|wait)\b)/g;
 
 /** What one command runs with. */
 export class Context {
@@ -59,9 +65,15 @@ export class Context {
     return part === undefined ? this.requestId : `${this.requestId}.${part}`;
   }
 
+  /** Commands in a text, as they must be typed to mean the same home. */
+  typed(text: string): string {
+    const { givenHome } = this.options;
+    return givenHome === null ? text : text.replace(COMMAND, `agent --home ${shellWord(givenHome)} `);
+  }
+
   /** One line on standard error. */
   async say(text: string): Promise<void> {
-    await this.io.stderr.write(`${text}\n`).catch((error: unknown) => {
+    await this.io.stderr.write(`${this.typed(text)}\n`).catch((error: unknown) => {
       // Nobody reads our messages any more; the command itself goes on.
       if (!(error instanceof OutputClosed)) throw error;
     });

@@ -1,4 +1,4 @@
-import { statSync } from "node:fs";
+import { realpathSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
 import { usage } from "./usage.ts";
@@ -20,7 +20,8 @@ export function homeOf(option: string | undefined, env: NodeJS.ProcessEnv, cwd: 
 /** Refuses a file, or a path below one, before anything is read or started there. */
 export function checkHome(home: string): string {
   try {
-    if (statSync(home).isDirectory()) return home;
+    // By one name, whatever way leads to it.
+    if (statSync(home).isDirectory()) return realpathSync(home);
   } catch (error) {
     // Not there yet, or not to be seen: whoever uses it says so better.
     if (!(error instanceof Error && "code" in error && error.code === "ENOTDIR")) return home;

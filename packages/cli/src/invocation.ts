@@ -42,10 +42,15 @@ export class Invocation {
   }
 }
 
+const REQUEST_ID = /^[^\p{Cc}]{1,200}$/u;
+
 function commonOptions(given: GivenOptions, io: Io): CommonOptions {
-  if (given.requestId === "") throw usage("--request-id is empty");
+  const { requestId } = given;
+  if (requestId !== undefined && !REQUEST_ID.test(requestId))
+    throw usage("--request-id: not one line of 1 to 200 characters", "leave it out, and one is made");
   return {
     home: checkHome(homeOf(given.home, io.env, () => io.cwd)),
+    givenHome: given.home ?? null,
     json: given.json ?? false,
     autostart: given.autostart ?? true,
     requestId: given.requestId ?? null,

@@ -1,5 +1,5 @@
 import type { SessionDetails, SessionRow, SessionState, SessionTree } from "@holdfast/client/protocol";
-import { directoryText, table } from "./table.ts";
+import { directoryText, printable, table } from "./table.ts";
 import type { Colour, TableStyle } from "./table.ts";
 
 const stateColours: Record<SessionState, Colour | null> = {
@@ -53,7 +53,7 @@ function stateText({ state, activity, lifecycle }: SessionRow): string {
 export const labelOf = ({ name, sessionId }: SessionRow): string => name ?? sessionId;
 
 export const rowLine = (row: SessionRow): string => {
-  const reason = row.reason ? ` (${row.reason})` : "";
+  const reason = row.reason ? ` (${printable(row.reason)})` : "";
   return `${row.sessionId}${row.name ? ` ${row.name}` : ""}: ${stateText(row)}${reason}`;
 };
 
@@ -73,4 +73,4 @@ export const mebibytes = (bytes: number | null): string =>
   bytes === null ? "-" : `${Math.round(bytes / 1_048_576)} MiB`;
 
 const plain = (value: unknown): string =>
-  value === null ? "-" : typeof value === "string" ? value : JSON.stringify(value);
+  value === null ? "-" : typeof value === "string" ? printable(value) : JSON.stringify(value);

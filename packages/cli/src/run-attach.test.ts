@@ -27,7 +27,7 @@ async function attachable(activity: "idle" | "working", onAttached: () => void):
   });
 }
 const cancels = (): number => daemon.asked.filter(({ method }) => method === "session/cancel").length;
-const attach = (io: FakeIo): Promise<number> => run(["attach", "s", "--home", daemon.home], io);
+const attach = (io: FakeIo): Promise<number> => run(["attach", "s"], io.at(daemon.home));
 
 describe("attach on a terminal", () => {
   it("reads keys one by one, and Ctrl-\\ leaves with 0 and the terminal as it was", async () => {
@@ -100,7 +100,7 @@ describe("without a terminal", () => {
   it("new --attach prints the session's line first, then what happens", async () => {
     const io = new FakeIo();
     await attachable("idle", () => io.raise("SIGINT"));
-    expect(await run(["new", "--name", "s", "--attach", "--home", daemon.home], io)).toBe(130);
+    expect(await run(["new", "--name", "s", "--attach"], io.at(daemon.home))).toBe(130);
     expect(io.stdout.text).toBe("session s (s) is ready: shell in /work\n");
   });
 });

@@ -15,7 +15,7 @@ beforeEach(() => {
 });
 afterEach(() => daemon.remove());
 
-const logs = (...more: readonly string[]): Promise<number> => run(["logs", ...more, "--home", daemon.home], io);
+const logs = (...more: readonly string[]): Promise<number> => run(["logs", ...more], io.at(daemon.home));
 
 describe("what the agent said", () => {
   const events: readonly EventBody[] = [
@@ -50,7 +50,7 @@ describe("what the agent said", () => {
 
   it("--json prints those events, one a line", async () => {
     await serve(true);
-    expect(await run(["session", "logs", "s", "--json", "--home", daemon.home], io)).toBe(0);
+    expect(await run(["session", "logs", "s", "--json"], io.at(daemon.home))).toBe(0);
     const printed = io.stdout.text.trimEnd().split("\n");
     expect(printed.map((line): unknown => JSON.parse(line).type)).toEqual(["output", "output", "output", "message"]);
     expect(JSON.parse(printed[0] ?? "")).toMatchObject({ cursor: "c4", sessionId: "s", stream: "stdout", text: "out" });

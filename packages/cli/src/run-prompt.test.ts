@@ -45,7 +45,7 @@ async function answering(events: readonly EventBody[], onAttached: () => void = 
 const message = (text: string): EventBody => ({ type: "message", text });
 const cancels = (): number => daemon.asked.filter(({ method }) => method === "session/cancel").length;
 const prompt = (...more: readonly string[]): Promise<number> =>
-  run(["prompt", "s", "x", "--home", daemon.home, "--request-id", "r", ...more], io);
+  run(["prompt", "s", "x", "--request-id", "r", ...more], io.at(daemon.home));
 
 describe("prompt", () => {
   it("I150 writes the output to the stream it was written to and exits 0", async () => {
@@ -80,7 +80,7 @@ describe("prompt", () => {
 
   it("new --prompt, which has no such option, gives no such hint", async () => {
     await answering([started, ended("end_turn", 3)]);
-    expect(await run(["new", "--prompt", "x", "--home", daemon.home], io)).toBe(1);
+    expect(await run(["new", "--prompt", "x"], io.at(daemon.home))).toBe(1);
     expect(io.stderr.text).toBe("error: the command ended with status 3\n");
   });
 
@@ -166,7 +166,7 @@ describe("Ctrl-C before the answer", () => {
     ["follow-up", ["session", "follow-up", "s", "x"], "follow-up"],
   ])("of %s says that it may have been accepted, and how to repeat it", async (_name, argv, verb) => {
     await daemon.serve(() => new Promise(() => {}));
-    const prompting = run([...argv, "--home", daemon.home, "--request-id", "r"], io);
+    const prompting = run([...argv, "--request-id", "r"], io.at(daemon.home));
     await until(() => daemon.asked.length > 0);
     io.raise("SIGINT");
     expect(await prompting).toBe(130);
@@ -179,7 +179,7 @@ describe("Ctrl-C before the answer", () => {
     await daemon.serve(({ method }) =>
       method === "session/new" ? { sessionId: "s", state: "ready" } : new Promise(() => {}),
     );
-    const prompting = run(["new", "--prompt", "x", "--home", daemon.home, "--request-id", "r"], io);
+    const prompting = run(["new", "--prompt", "x", "--request-id", "r"], io.at(daemon.home));
     await until(() => daemon.asked.length > 1);
     io.raise("SIGINT");
     expect(await prompting).toBe(130);

@@ -16,7 +16,7 @@ beforeEach(() => {
 });
 afterEach(() => daemon.remove());
 
-const wait = (...more: readonly string[]): Promise<number> => run(["wait", ...more, "--home", daemon.home], io);
+const wait = (...more: readonly string[]): Promise<number> => run(["wait", ...more], io.at(daemon.home));
 const answer = (sessionId: string, matched: boolean, more: Partial<WaitAnswer> = {}): WaitAnswer => ({
   sessionId,
   matched,
@@ -173,6 +173,6 @@ it.each([
   [["wait", "s", "--timeout", "5"]],
   [["session", "wait"]],
 ])("%j is a usage error", async (argv) => {
-  expect(await run([...argv, "--home", daemon.home], io)).toBe(2);
+  expect(await run([...argv], io.at(daemon.home))).toBe(2);
   expect(io.stderr.text).toMatch(/^error: .+\nhint: .+\n$/);
 });

@@ -33,7 +33,7 @@ describe("common options", () => {
   });
 
   it("--no-autostart keeps a mutation from starting a daemon", async () => {
-    expect(await run(["session", "cancel", "s", "--no-autostart", "--home", home], io)).toBe(3);
+    expect(await run(["session", "cancel", "s", "--no-autostart"], io.at(home))).toBe(3);
     expect(io.stderr.text).toBe(`error: no daemon runs for ${home}\nhint: agent daemon start\n`);
     expect(readdirSync(home)).toEqual([]);
   });
@@ -90,7 +90,7 @@ describe("a wrong command line exits 2 in our form and", () => {
     [["attach", "s", "--from", ""]],
     [["session", "transcript", "s", "--from", ""]],
   ])("%j is refused before anything is started", async (argv) => {
-    expect([2, 125]).toContain(await run([...argv, "--home", home], io));
+    expect([2, 125]).toContain(await run([...argv], io.at(home)));
     expect(io.stderr.text.replace(/^\{.*"code":"usage".*"hint":".+".*\}\n$/, "error: x\nhint: x\n")).toMatch(
       /^error: .+\nhint: .+\n$/,
     );
@@ -105,7 +105,7 @@ describe("a wrong command line exits 2 in our form and", () => {
   });
 
   it("I148 a bad name is invalid_name before anything is started", async () => {
-    expect(await run(["new", "--name", "../x", "--json", "--home", home], io)).toBe(2);
+    expect(await run(["new", "--name", "../x", "--json"], io.at(home))).toBe(2);
     expect(JSON.parse(io.stderr.text)).toMatchObject({ error: { code: "invalid_name" } });
     expect(readdirSync(home)).toEqual([]);
   });
@@ -146,7 +146,7 @@ it("the help of every verb has examples, and no option has an empty list for its
 });
 
 it("a list without sessions says so on standard error alone", async () => {
-  expect(await run(["ls", "--home", home], io)).toBe(0);
+  expect(await run(["ls"], io.at(home))).toBe(0);
   expect(io.stdout.text).toBe("");
   expect(io.stderr.text).toContain("no sessions\n");
 });
@@ -160,12 +160,12 @@ it("version names all that decides about compatibility", async () => {
 
 describe("without a daemon", () => {
   it("daemon stop is done, and daemon status exits 3", async () => {
-    expect(await run(["daemon", "stop", "--home", home], io)).toBe(0);
-    expect(await run(["daemon", "status", "--home", home], io)).toBe(3);
+    expect(await run(["daemon", "stop"], io.at(home))).toBe(0);
+    expect(await run(["daemon", "status"], io.at(home))).toBe(3);
   });
 
   it("an unknown session exits 4", async () => {
-    expect(await run(["session", "show", "nope", "--home", home], io)).toBe(4);
+    expect(await run(["session", "show", "nope"], io.at(home))).toBe(4);
   });
 });
 
@@ -181,13 +181,13 @@ describe("with a daemon", () => {
       sessions: [{ sessionId: "s", name: null, agent: "shell", cwd: "/", state: "ready", activity: "idle" }],
     }));
     io.stdout.closed = true;
-    expect(await run(["ls", "--home", daemon.home], io)).toBe(0);
+    expect(await run(["ls"], io.at(daemon.home))).toBe(0);
     expect(io.stderr.text).toBe("");
   });
 
   it("stop --no-wait prints the row and exits 8 while it is stopping", async () => {
     await daemon.serve(() => ({ sessionId: "s", name: null, state: "stopping", killAt: "2030-01-01T00:00:07.000Z" }));
-    expect(await run(["stop", "s", "--no-wait", "--json", "--home", daemon.home], io)).toBe(8);
+    expect(await run(["stop", "s", "--no-wait", "--json"], io.at(daemon.home))).toBe(8);
     expect(JSON.parse(io.stdout.text)).toMatchObject({ schemaVersion: 1, killAt: "2030-01-01T00:00:07.000Z" });
     expect(JSON.parse(io.stderr.text)).toMatchObject({ error: { code: "stopping" } });
   });
@@ -203,7 +203,7 @@ describe("with a daemon", () => {
       created: true,
     }));
     const argv = ["new", "--name", "n", "--cwd", "d", "--env", "SECRET", "--env", "K=V", "--request-id", "r"];
-    expect(await run([...argv, "--home", daemon.home], io)).toBe(0);
+    expect(await run([...argv], io.at(daemon.home))).toBe(0);
     expect(daemon.asked[0]?.params).toEqual({
       requestId: "r",
       cwd: "/work/d",
@@ -218,7 +218,7 @@ describe("with a daemon", () => {
     await daemon.serve(() => {
       throw new ProtocolError("name_in_use", "in use", { data: { sessionId: "s", cwd: "/their dir", agent: "echo" } });
     });
-    expect(await run(["new", "--name", "n", "--ensure", "--home", daemon.home], io)).toBe(5);
+    expect(await run(["new", "--name", "n", "--ensure"], io.at(daemon.home))).toBe(5);
     expect(io.stderr.text).toContain("error: the session n has another directory or agent: echo in /their dir\n");
     expect(io.stderr.text).toContain("--agent echo --cwd '/their dir' takes it");
   });
@@ -228,7 +228,7 @@ describe("with a daemon", () => {
     ["idle", "no turn runs\n"],
   ])("cancel of a session that is %s says what it did", async (activity, text) => {
     await daemon.serve(() => ({ sessionId: "s", name: null, state: "ready", activity }));
-    expect(await run(["session", "cancel", "s", "--home", daemon.home], io)).toBe(0);
+    expect(await run(["session", "cancel", "s"], io.at(daemon.home))).toBe(0);
     expect(io.stdout.text).toBe(text);
     expect(daemon.asked.map(({ method }) => method)).toContain("session/cancel");
   });
@@ -239,7 +239,7 @@ describe("with a daemon", () => {
       return { sessionId: "s" };
     });
     for (const verb of [["attach"], ["session", "transcript"]])
-      expect(await run([...verb, "s", "--from", "bogus", "--home", daemon.home], io)).toBe(2);
+      expect(await run([...verb, "s", "--from", "bogus"], io.at(daemon.home))).toBe(2);
     expect(io.stderr.text).toBe("error: not a cursor: bogus\nhint: x\n".repeat(2));
     expect(daemon.asked.filter(({ method }) => method === "session/attach")).toHaveLength(2);
   });

@@ -47,7 +47,8 @@ async function conclude(error: unknown, argv: readonly string[], invocation: Inv
   const typed = { command: invocation.command, session: invocation.context?.session ?? null };
   const failure = withHint(failureOf(inOurForm(error, invocation)), typed);
   const requestId = invocation.context?.requestId ?? null;
-  await quietly(() => io.stderr.write(failureText(failure, { json, requestId })));
+  const text = failureText(failure, { json, requestId });
+  await quietly(() => io.stderr.write(json ? text : (invocation.context?.typed(text) ?? text)));
   return given.includes("--exit-code") ? OWN_FAILURE_EXIT : exitOf(failure.code);
 }
 

@@ -16,7 +16,7 @@ afterEach(() => daemon.remove());
 
 const row = { sessionId: "s1", name: "build", agent: "shell", state: "stopped", activity: "idle", lifecycle: "live" };
 const session = (...argv: readonly string[]): Promise<number> =>
-  run(["session", ...argv, "--home", daemon.home, "--request-id", "r"], io);
+  run(["session", ...argv, "--request-id", "r"], io.at(daemon.home));
 const asked = (): unknown[] => daemon.asked.map(({ method, params }) => [method, params]);
 
 describe("a verb sends its request under the given id and prints the row", () => {
@@ -37,7 +37,7 @@ describe("a verb sends its request under the given id and prints the row", () =>
   ])("%j", async (argv, method, more) => {
     await daemon.serve(() => row);
     expect(await session(...argv)).toBe(0);
-    expect(io.stdout.text).toBe("s1 build: stopped\n");
+    expect(["s1 build: stopped\n", "deleted s1 build\n"]).toContain(io.stdout.text);
     expect(asked()).toEqual([[method, { session: "build", requestId: "r", ...more }]]);
     expect(await session(...argv, "--json")).toBe(0);
     expect(JSON.parse(io.stdout.text.split("\n")[1] ?? "")).toEqual({ schemaVersion: 1, ...row });
@@ -84,8 +84,9 @@ describe("delete", () => {
     const terminal = new FakeIo({ terminal: true });
     terminal.line = Promise.resolve("y");
     await daemon.serve(() => row);
-    expect(await run(["session", "delete", "bui", "--home", daemon.home, "--request-id", "r"], terminal)).toBe(0);
-    expect(terminal.stderr.text).toBe("delete session build (s1) with its transcript? [y/N] deleted build\n");
+    expect(await run(["session", "delete", "bui", "--request-id", "r"], terminal.at(daemon.home))).toBe(0);
+    expect(terminal.stderr.text).toBe("delete session build (s1) with its transcript? [y/N] ");
+    expect(terminal.stdout.text).toBe("deleted s1 build\n");
     expect(asked()).toEqual([
       ["session/show", { session: "bui" }],
       ["session/delete", { session: "s1", requestId: "r" }],
@@ -98,10 +99,17 @@ describe("delete", () => {
   ])("with %s touches nothing and exits 2", async (_name, asking) => {
     asking.line = Promise.resolve("n");
     await daemon.serve(() => row);
-    expect(await run(["session", "delete", "build", "--home", daemon.home], asking)).toBe(2);
+    expect(await run(["session", "delete", "build"], asking.at(daemon.home))).toBe(2);
     expect(asking.stderr.text).toContain("error: nothing was touched");
     expect(asking.stderr.text).toContain("hint: agent session delete build --yes\n");
     expect(daemon.asked.map(({ method }) => method)).toEqual(["session/show"]);
+  });
+
+  it("a hint means the same home as what was typed", async () => {
+    await daemon.serve(() => row);
+    const asking = new FakeIo();
+    expect(await run(["session", "delete", "build", "--home", daemon.home], asking)).toBe(2);
+    expect(asking.stderr.text).toContain(`hint: agent --home ${daemon.home} session delete build --yes\n`);
   });
 
   it("of an unknown session exits 4 before any question, also without a daemon, and starts none", async () => {
@@ -159,7 +167,7 @@ describe("tree", () => {
     const terminal = new FakeIo({ terminal: true });
     terminal.env["NO_COLOR"] = "1";
     await daemon.serve(() => tree);
-    expect(await run(["session", "tree", "--home", daemon.home], terminal)).toBe(0);
+    expect(await run(["session", "tree"], terminal.at(daemon.home))).toBe(0);
     expect(terminal.stdout.text).toBe(
       [
         "SESSION  STATE    AGENT  DIRECTORY",
@@ -172,13 +180,13 @@ describe("tree", () => {
 
   it("of one session asks for that one, and --json is the answer as it is", async () => {
     await daemon.serve(() => tree);
-    expect(await run(["session", "tree", "build", "--json", "--home", daemon.home], io)).toBe(0);
+    expect(await run(["session", "tree", "build", "--json"], io.at(daemon.home))).toBe(0);
     expect(JSON.parse(io.stdout.text)).toEqual({ schemaVersion: 1, ...tree });
     expect(asked()).toEqual([["session/tree", { session: "build" }]]);
   });
 
   it("works without a daemon", async () => {
-    expect(await run(["session", "tree", "--json", "--home", daemon.home], io)).toBe(0);
+    expect(await run(["session", "tree", "--json"], io.at(daemon.home))).toBe(0);
     expect(JSON.parse(io.stdout.text)).toEqual({ schemaVersion: 1, sessions: [] });
   });
 });

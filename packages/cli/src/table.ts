@@ -84,4 +84,4 @@ const cut = (text: string, width: number): string =>
   textWidth(text) <= width ? text : `${beginning(text, Math.max(0, width - 1))}…`;
 /** Names and paths come from elsewhere: nothing in them may move the cursor. */
 // oxlint-disable-next-line no-control-regex
-const printable = (text: string): string => text.replace(/[\u0000-\u001f\u007f-\u009f]/g, "?");
+export const printable = (text: string): string => text.replace(/[\u0000-\u001f\u007f-\u009f]/g, "?");

@@ -24,7 +24,10 @@ const output = (text: string, stream: "stdout" | "stderr" = "stdout"): EventBody
 
 async function shown(form: ViewerForm, ...bodies: readonly EventBody[]): Promise<{ stdout: string; stderr: string }> {
   const io = new FakeIo();
-  const viewer = new Viewer(new Context(io, { home: "/h", json: false, autostart: false, requestId: null }), form);
+  const viewer = new Viewer(
+    new Context(io, { home: "/h", givenHome: null, json: false, autostart: false, requestId: null }),
+    form,
+  );
   for (const [index, body] of bodies.entries())
     await viewer.show({ ...body, cursor: `c${index}`, at: "2030-01-01T00:00:00.000Z", sessionId: "s" });
   return { stdout: io.stdout.text, stderr: io.stderr.text };

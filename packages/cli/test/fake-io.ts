@@ -33,6 +33,13 @@ export class FakeIo implements Io {
   readonly stdout: FakeOutput;
   readonly stderr: FakeOutput;
   readonly env: NodeJS.ProcessEnv = {};
+
+  /** In a home that the environment names, as for somebody who types no `--home`. */
+  at(home: string): this {
+    this.env["HOLDFAST_HOME"] = home;
+    return this;
+  }
+
   readonly cwd = "/work";
   readonly stdin: Io["stdin"];
   time = 0;

@@ -73,6 +73,7 @@ export function createClient(options: ClientOptions): Client {
   }
 
   async function call<M extends MethodName>(method: M, params: MethodParams<M>, more: CallOptions = {}) {
+    if (!Object.hasOwn(methods, method)) throw new ProtocolError("usage", `no method ${JSON.stringify(method)}`);
     const signal = stopSignal(more.signal);
     const wait = patience();
     for (let resends = 0; ; resends++) {

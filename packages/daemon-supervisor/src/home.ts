@@ -18,6 +18,8 @@ export const runFolder = (home: string): string => `${home}/run`;
 export const logsFolder = (home: string): string => `${home}/logs`;
 export const lifelinePath = (home: string, name: string): string => `${home}/run/${name}.alive`;
 
+export const UNSAFE_HOME_HINT = "use --home with a new directory, or one of your own of mode 700";
+
 /** Creates or verifies the home. Throws `ProtocolError("unsafe_directory")` with the way out. */
 export function prepareHome(fs: FileSystem, home: string): void {
   try {
@@ -26,7 +28,7 @@ export function prepareHome(fs: FileSystem, home: string): void {
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     throw new ProtocolError("unsafe_directory", message, {
-      hint: `chmod 700 ${home}, or use --home with a directory of your own`,
+      hint: UNSAFE_HOME_HINT,
     });
   }
 }

@@ -1,4 +1,4 @@
-import type { SessionRow, SessionState } from "@holdfast/client/protocol";
+import type { SessionDetails, SessionRow, SessionState } from "@holdfast/client/protocol";
 import type { SessionRecord, WorkerReport } from "@holdfast/session-worker/transport";
 import type { Millis, State } from "./lifecycle/state.ts";
 import { DEGRADED_MS } from "./lifecycle/times.ts";
@@ -104,3 +104,7 @@ export function damagedRow(sessionId: string, reason: string): SessionRow {
     reason,
   };
 }
+
+/** Options as they were set. The built-in agents have none of their own, so none is applied. */
+export const optionsOf = (record: SessionRecord | undefined): SessionDetails["options"] =>
+  Object.entries(record?.options ?? {}).map(([id, value]) => ({ id, value, choices: [], applied: false }));

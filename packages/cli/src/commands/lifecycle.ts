@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { examples } from "../help.ts";
 import { optionValues, sessionName } from "../inputs.ts";
 import type { Invocation } from "../invocation.ts";
-import { labelOf, rowLine } from "../rows.ts";
+import { rowLine } from "../rows.ts";
 
 const SESSION = "id, name, or part of an id";
 
@@ -88,7 +88,6 @@ function addDelete(command: Command, invocation: Invocation): void {
     }
     const client = await context.client();
     const row = await client.call("session/delete", { session, requestId: await context.mutationId() });
-    await context.notice(`deleted ${labelOf(row)}`);
-    await context.answer(row, () => rowLine(row));
+    await context.answer(row, () => `deleted ${row.sessionId}${row.name ? ` ${row.name}` : ""}`);
   });
 }

@@ -33,6 +33,8 @@ export function addList(command: Command, invocation: Invocation): void {
     const { stdout, env } = context.io;
     if (answer.sessions.length === 0 && !context.options.json) return await context.say("no sessions");
     await context.answer(answer, () => sessionTable(answer.sessions, styleOf(stdout, env)));
-    if (answer.nextCursor !== undefined) await context.notice(`more: agent session list --cursor ${answer.nextCursor}`);
+    if (answer.nextCursor === undefined) return;
+    const same = `${archived ? " --archived" : ""}${limit === undefined ? "" : ` --limit ${limit}`}`;
+    await context.notice(`more: agent session list${same} --cursor ${answer.nextCursor}`);
   });
 }

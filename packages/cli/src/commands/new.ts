@@ -7,6 +7,8 @@ import { examples } from "../help.ts";
 import { promptText, secretEnvironment, sessionName } from "../inputs.ts";
 import type { Invocation } from "../invocation.ts";
 import { labelOf } from "../rows.ts";
+import { shellWord } from "../shell-word.ts";
+import { printable } from "../table.ts";
 import { usage } from "../usage.ts";
 
 interface Options {
@@ -83,11 +85,9 @@ function otherSession(error: unknown, name: string): unknown {
   const { cwd, agent } = error.data ?? {};
   if (typeof cwd !== "string" || typeof agent !== "string") return error;
   return new ProtocolError("name_in_use", `the session ${name} has another directory or agent: ${agent} in ${cwd}`, {
-    hint: `--name ${name} --ensure --agent ${agent} --cwd ${quoted(cwd)} takes it; another --name makes one here`,
+    hint: `--name ${name} --ensure --agent ${agent} --cwd ${shellWord(cwd)} takes it; another --name makes one here`,
   });
 }
-
-const quoted = (path: string): string => (/^[\w./@%+,:-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`);
 
 async function promptNew(context: Context, row: Created, text: string): Promise<number> {
   if (context.options.json) await context.print(JSON.stringify({ type: "session", ...row }));
@@ -107,8 +107,8 @@ async function announce(context: Context, row: Created, watched: boolean): Promi
   const label = labelOf(row);
   await context.answer(row, () =>
     [
-      `session ${row.sessionId}${row.name ? ` (${row.name})` : ""} is ${row.created ? row.state : `there: ${row.state}`}: ${row.agent} in ${row.cwd}`,
-      ...(watched ? [] : [`  agent prompt ${label} TEXT · agent attach ${label} · agent stop ${label}`]),
+      `session ${row.sessionId}${row.name ? ` (${row.name})` : ""} is ${row.created ? row.state : `there: ${row.state}`}: ${row.agent} in ${printable(row.cwd)}`,
+      ...(watched ? [] : [context.typed(`  agent prompt ${label} TEXT · agent attach ${label} · agent stop ${label}`)]),
     ].join("\n"),
   );
 }

@@ -74,7 +74,10 @@ export async function psReport(home: string, defaultHome: string): Promise<PsRep
 async function daemonsOf(view: HomeView, scan: EnvironmentScan, isDefault: boolean): Promise<PsDaemon[]> {
   const { home, owner, lost, sessionCount } = view;
   const common = { home, sessionCount, isDefault };
-  const uptimeOf = (pid: number): number | null => scan.usageOf(pid)?.ageSeconds ?? null;
+  const uptimeOf = (pid: number): number | null => {
+    const age = scan.usageOf(pid)?.ageSeconds;
+    return age === undefined ? null : Math.round(age * 100) / 100;
+  };
   const rows: PsDaemon[] = lost.map(({ identity }) => ({
     ...common,
     socketPath: null,

@@ -9,13 +9,13 @@ import type {
 } from "@holdfast/client/protocol";
 import { nodeFileSystem } from "@holdfast/recovery-journal";
 import { endCursor, readTranscript, sessionDirectory, transcriptPath } from "@holdfast/session-worker/transport";
-import { readAllSessions } from "../catalog.ts";
+import { readAllSessions, readSessionRecordAt } from "../catalog.ts";
 import { readWorkerFiles } from "../descriptor-files.ts";
 import type { DescriptorRead } from "../descriptor-files.ts";
 import { lastTurn } from "../last-turn.ts";
 import { pageOf } from "../page.ts";
 import type { PageRequest } from "../page.ts";
-import { damagedRow, rowOf } from "../rows.ts";
+import { damagedRow, optionsOf, rowOf } from "../rows.ts";
 import { select } from "../select.ts";
 import { treeOf } from "../tree.ts";
 
@@ -45,7 +45,9 @@ export const listOffline = (home: string, request: PageRequest = {}): { sessions
 export function showOffline(home: string, selector: string): SessionDetails {
   const row = rowFor(rowsOffline(home), selector);
   const origin = { agent: row.agent, agentSessionId: null, restoredBy: "fresh" } as const;
-  return { ...row, options: [], usage: null, inDoubt: [], origin };
+  const read = readSessionRecordAt(nodeFileSystem, sessionDirectory(home, row.sessionId), row.sessionId);
+  const options = optionsOf(read.kind === "record" ? read.record : undefined);
+  return { ...row, options, usage: null, inDoubt: [], origin };
 }
 
 export function treeOffline(home: string, selector?: string): { sessions: SessionTree[] } {

@@ -43,9 +43,9 @@ export function deleteSession(
   });
 }
 
-const running = (): ProtocolError =>
+const running = (sessionId: string): ProtocolError =>
   new ProtocolError("session_running", "the session is not stopped: it has a process, or may get one", {
-    hint: "agent session stop, then delete",
+    hint: `agent session stop ${sessionId}`,
   });
 
 async function remove(
@@ -57,11 +57,11 @@ async function remove(
   const { fs, home, catalog, registry } = context;
   const record = sessions.actionable(sessionId);
   await endFailed(services, sessionId);
-  if (registry.newest(sessionId) !== null) throw running();
+  if (registry.newest(sessionId) !== null) throw running(sessionId);
   const row = sessions.row(sessionId);
   await stampRecord(services, sessionId, stamp);
   // A resume of an older client may have been quicker.
-  if (registry.newest(sessionId) !== null) throw running();
+  if (registry.newest(sessionId) !== null) throw running(sessionId);
   const [source, target] = [sessionDirectory(home, sessionId), deletedDirectory(home, sessionId)];
   await catalog.remove(sessionId, async () => {
     fs.rename(source, target);
@@ -92,9 +92,9 @@ async function endFailed(services: Services, sessionId: string): Promise<void> {
   const { registry, observer } = services.context;
   const state = registry.newest(sessionId);
   if (state !== null) {
-    if (state.name !== "failed") throw running();
+    if (state.name !== "failed") throw running(sessionId);
     const verdict = state.process ? verdictOf(observer, state.process).kind : "gone";
-    if (verdict !== "gone" && verdict !== "replaced") throw running();
+    if (verdict !== "gone" && verdict !== "replaced") throw running(sessionId);
     requestStop(services, sessionId, { goal: "stop", force: false });
   }
   // Its last registration may still be writing its end.

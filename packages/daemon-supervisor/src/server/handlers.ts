@@ -1,6 +1,7 @@
 import type { MethodName, MethodParams, MethodResults, Peer, SessionDetails } from "@holdfast/client/protocol";
 import { treeUsage } from "@holdfast/shared-process";
 import { pageOf } from "../page.ts";
+import { optionsOf } from "../rows.ts";
 import { treeOf } from "../tree.ts";
 import { attach } from "./attach.ts";
 import type { Creations } from "./create.ts";
@@ -54,12 +55,10 @@ function tree({ sessions }: Services, selector: string | undefined): MethodResul
 
 function show({ sessions, context }: Services, selector: string): SessionDetails {
   const row = sessions.row(sessions.select(selector));
-  const options = Object.entries(context.catalog.get(row.sessionId)?.options ?? {});
   return {
     ...row,
     memoryBytes: row.pid === null ? null : (treeUsage(row.pid)?.rssBytes ?? null),
-    // The built-in agents have no options of their own: what was set is kept, and said not to apply.
-    options: options.map(([id, value]) => ({ id, value, choices: [], applied: false })),
+    options: optionsOf(context.catalog.get(row.sessionId)),
     usage: null,
     inDoubt: [],
     origin: { agent: row.agent, agentSessionId: null, restoredBy: "fresh" },

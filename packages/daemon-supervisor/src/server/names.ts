@@ -23,7 +23,7 @@ export class Names {
     if (name === null) return await work();
     const holder = this.holder(name);
     const reserved = this.#reserved.get(name) ?? { sessionId: holder?.sessionId ?? sessionId, holders: 0 };
-    if (reserved.sessionId !== sessionId) throw nameInUse(name, holder);
+    if (reserved.sessionId !== sessionId) throw nameInUse(name, holder, `agent session rename ${sessionId} NAME`);
     this.#reserved.set(name, reserved);
     reserved.holders += 1;
     try {
@@ -43,8 +43,10 @@ export function checkName(name: string): void {
   });
 }
 
-export const nameInUse = (name: string, existing?: SessionRecord): ProtocolError =>
+const NEW_HINT = "choose another; --ensure takes that session if agent and directory are the same";
+
+export const nameInUse = (name: string, existing?: SessionRecord, hint = NEW_HINT): ProtocolError =>
   new ProtocolError("name_in_use", `the name ${name} is in use${existing ? ` by a session in ${existing.cwd}` : ""}`, {
-    hint: "choose another; --ensure takes that session if agent and directory are the same",
+    hint,
     ...(existing ? { data: { sessionId: existing.sessionId, cwd: existing.cwd, agent: existing.agent } } : {}),
   });

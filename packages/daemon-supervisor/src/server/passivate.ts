@@ -8,7 +8,8 @@ import { requestStop } from "./stop.ts";
 /** A passivation ends by the same finalizer as a stop. */
 const PASSIVATE_MS = 15_000;
 
-const busy = (why: string): ProtocolError => new ProtocolError("session_busy", `the session is busy: ${why}`);
+const busy = (why: string): ProtocolError =>
+  new ProtocolError("session_busy", `the session is busy: ${why}`, { hint: "agent wait, then passivate" });
 
 /** Releases an idle session's process; one that works keeps it, and says so. */
 export function passivate(

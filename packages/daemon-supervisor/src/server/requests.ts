@@ -108,14 +108,18 @@ export class Requests {
 
   /** The answer to the creation of a session that was deleted since: it is not created again. */
   async created(requestId: string, hash: string): Promise<MethodResults["session/new"] | null> {
-    const { fs, home } = this.#context;
-    // The journal is opened when something must be remembered; a home in which nothing was has none.
-    if (!this.#opening && !fs.exists(requestsFolder(home))) return null;
-    const known = await this.find(requestId);
+    const known = (await this.isUsed(requestId)) ? await this.find(requestId) : null;
     if (known && known.hash !== hash) throw reusedRequest(requestId);
     // Remembered by the deletion, as a row.
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     return known?.answer ? (known.answer as unknown as MethodResults["session/new"]) : null;
+  }
+
+  /** Whether anything is known of the id. The journal is opened when something must be remembered; without it there is nothing. */
+  async isUsed(requestId: string): Promise<boolean> {
+    const { fs, home } = this.#context;
+    if (this.#running.has(requestId) || this.#kept.has(requestId)) return true;
+    return (this.#opening !== null || fs.exists(requestsFolder(home))) && (await this.find(requestId)) !== null;
   }
 
   /** What a start finishes first: nothing is looked up before it is over. */

@@ -11,10 +11,12 @@ import { wake } from "./wake.ts";
 export const WORKER_SILENT_MS = 30_000;
 
 /** Under a stop nothing is accepted; under passivation and replacement it waits for the worker that comes. */
-function refuseStopping(state: State | null): void {
+function refuseStopping(state: State | null, sessionId: string): void {
   if (state?.name !== "stopping" && state?.name !== "finalizing") return;
   if (state.intent.goal === "stop" || state.intent.goal === "archive")
-    throw new ProtocolError("session_stopping", "the session is stopping", { hint: "agent session resume" });
+    throw new ProtocolError("session_stopping", "the session is stopping", {
+      hint: `agent session resume ${sessionId}`,
+    });
 }
 
 /** Admits a prompt, steer or follow-up exactly once: into the live worker, or into the journal of a session between workers. */
@@ -27,6 +29,8 @@ export async function submit(
   if (Buffer.byteLength(text) > MAX_QUEUED_TEXT_BYTES)
     throw new ProtocolError("usage", `a prompt takes at most ${MAX_QUEUED_TEXT_BYTES} bytes`);
   const { sessionId } = services.sessions.actionable(params.session);
+  // An id that another verb has used is refused here; those of prompts are known to the session itself.
+  if (await services.requests.isUsed(requestId)) throw reusedRequest(requestId);
   const hash = requestHash(kind, { sessionId, text, ...(interrupt ? { interrupt } : {}) });
   const order = { requestId, hash, kind, text, ...(interrupt ? { interrupt } : {}) };
   const deadline = services.context.clock.monotonic() + WORKER_SILENT_MS;
@@ -47,9 +51,11 @@ async function attempt(services: Services, sessionId: string, order: Order): Pro
   const { registry } = services.context;
   const state = registry.published(sessionId);
   const method = order.kind === "follow_up" ? "session/follow_up" : `session/${order.kind}`;
-  refuseStopping(state);
+  refuseStopping(state, sessionId);
   if (state?.name === "failed")
-    throw new ProtocolError(state.code, `the session has failed: ${state.reason}`, { hint: "agent session resume" });
+    throw new ProtocolError(state.code, `the session has failed: ${state.reason}`, {
+      hint: `agent session resume ${sessionId}`,
+    });
   if (state === null || state.name === "passivated") {
     wake(services, sessionId);
     return changed(services, sessionId, state);

@@ -73,15 +73,15 @@ describe("on the real disk", () => {
     expect(readBounded(fs, root, 9)).toEqual({ kind: "unreadable", errno: "EISDIR" });
   });
 
-  it("refuses a directory that others may enter, and names the remedy", () => {
+  it("refuses a directory that others may enter, and a link to one of ours", () => {
     const path = join(root, "d");
     mkdirSync(path);
     chmodSync(path, 0o755);
-    expect(() => ensurePrivateDirectory(fs, path)).toThrow(`chmod 700 ${path}`);
+    expect(() => ensurePrivateDirectory(fs, path)).toThrow(`others may enter ${path}`);
     chmodSync(path, 0o700);
     ensurePrivateDirectory(fs, path);
     symlinkSync(path, join(root, "link"));
-    expect(() => ensurePrivateDirectory(fs, join(root, "link"))).toThrow("is not a directory");
+    expect(() => ensurePrivateDirectory(fs, join(root, "link"))).toThrow("is a symbolic link");
   });
 
   it("removes a file that is there and one that is not", () => {

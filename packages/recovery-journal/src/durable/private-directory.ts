@@ -32,9 +32,10 @@ function verifyDirectory(fs: FileSystem, path: string): void {
 /** What makes the directory at `path` unsafe, in words; `null` when it is private and ours. Throws ENOENT. */
 export function directoryProblem(fs: FileSystem, path: string): string | null {
   const stats = fs.lstat(path);
+  if (stats.isSymbolicLink()) return `${path} is a symbolic link`;
   if (!stats.isDirectory()) return `${path} is not a directory`;
   if (stats.uid !== BigInt(effectiveUser())) return `${path} belongs to another user`;
-  if ((stats.mode & OTHERS) !== 0n) return `others may enter ${path}: run chmod 700 ${path}`;
+  if ((stats.mode & OTHERS) !== 0n) return `others may enter ${path}`;
   return null;
 }
 
@@ -42,16 +43,20 @@ export function effectiveUser(): number {
   return process.geteuid?.() ?? 0;
 }
 
+/** A parent may be removed again by somebody between its making and its use, but not for ever. */
+const MAX_TRIES = 3;
+
 /** The directories that got a new name, the upper first; none when it was there already. */
-function createDirectory(fs: FileSystem, path: string): readonly string[] {
+function createDirectory(fs: FileSystem, path: string, tries = 0): readonly string[] {
   const parent = dirname(path);
   try {
     fs.mkdir(path, PRIVATE_DIRECTORY_MODE);
   } catch (error) {
     const errno = errnoOf(error);
     if (errno === "EEXIST") return [];
-    if (errno !== "ENOENT" || parent === path) throw error;
-    return [...createDirectory(fs, parent), ...createDirectory(fs, path)];
+    // Some file systems say so of every name, such as /proc, whose directories are made by nobody.
+    if (errno !== "ENOENT" || parent === path || tries === MAX_TRIES) throw error;
+    return [...createDirectory(fs, parent), ...createDirectory(fs, path, tries + 1)];
   }
   fs.chmod(path, PRIVATE_DIRECTORY_MODE);
   return [parent];

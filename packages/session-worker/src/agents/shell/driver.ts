@@ -10,7 +10,7 @@
 export const SHELL_DRIVER = `
 exec 5>&1 6>&2
 __hf_dbg() { if ((\${#FUNCNAME[@]} > 1)); then builtin return 2; fi; builtin trap - DEBUG; builtin shopt -u extdebug; builtin return 0; }
-__hf_run() { builtin eval "$1" 3<&- 5>&- 6>&-; }
+__hf_run() { builtin eval -- "$1" 3<&- 5>&- 6>&-; }
 __hf_drain() {
   while IFS= builtin read -r -t 0; do
     IFS= builtin read -r -N 4096 -t 0.05 __hf_input || [[ -n $__hf_input ]] || builtin return 0
