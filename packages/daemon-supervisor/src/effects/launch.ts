@@ -9,6 +9,7 @@ import type { WorkerProcess } from "../lifecycle/state.ts";
 import type { Context } from "./context.ts";
 import { freshValues } from "./context.ts";
 import type { Stores } from "./stores.ts";
+import { Turns } from "./turns.ts";
 
 /** In the environment of each worker, so that a signal can be tied to its launch. Agents do not inherit it. */
 export const GENERATION_NAME = "HOLDFAST_GENERATION";
@@ -22,11 +23,13 @@ const noDescriptors = new Set(["EMFILE", "ENFILE", "too_many_open_files"]);
 export class Launcher {
   readonly #context: Context;
   readonly #stores: Stores;
+  readonly #turns: Turns;
   readonly #children = new Map<string, GatedProcess>();
 
   constructor(context: Context, stores: Stores) {
     this.#context = context;
     this.#stores = stores;
+    this.#turns = new Turns(context.clock);
   }
 
   /** An own child's exit arrives as an event; others are watched by their verdict. */
@@ -47,6 +50,7 @@ export class Launcher {
     try {
       await this.#stores.release(sessionId);
       draft = await this.#draft(generation);
+      await this.#turns.next();
       launched = await this.#spawnGated(sessionId, draft);
     } catch (error) {
       fail(false, reasonOf(error), errnoOf(error));
@@ -102,6 +106,7 @@ export class Launcher {
   /** A machine without mkfifo only loses a proof that is needed where /proc cannot be read. */
   async #lifeline(name: string): Promise<string | null> {
     const path = lifelinePath(this.#context.home, name);
+    await this.#turns.next();
     try {
       await createLifeline(path);
       return path;
