@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import { Home } from "./support/home.ts";
 import { signal } from "./support/processes.ts";
+import { psOf } from "./support/ps.ts";
 import { parseRow } from "./support/rows.ts";
 import { pause } from "./support/wait-for.ts";
 
@@ -15,7 +16,7 @@ it("I139 I144 24 cold clients get one daemon and one session", async () => {
   expect(new Set(rows.map(({ sessionId }) => sessionId)).size).toBe(1);
   expect(rows.filter(({ created }) => created)).toHaveLength(1);
   expect(home.supervisors().map(({ pid }) => pid)).toEqual([home.daemon().pid]);
-  expect(JSON.parse((await home.ok(["ps", "--json"])).stdout).workers).toHaveLength(1);
+  expect((await psOf(home)).workers).toHaveLength(1);
 }, 90_000);
 
 it("I139 a daemon start killed at any moment does not block the next command", async () => {

@@ -38,6 +38,18 @@ it("I125 daemon stop with a busy session names it; --keep-workers leaves it at w
   expect(readFileSync(log, "utf8")).toBe("begun\nended\n");
 });
 
+it("a client that follows a prompt says soon that daemon stop --keep-workers took its way to the answer", async () => {
+  await using home = await Home.open();
+  await home.newSession("s");
+  const client = home.start(["prompt", "s", "echo begun; sleep 600"]);
+  await client.untilPrinted("begun");
+  await home.ok(["daemon", "stop", "--keep-workers"]);
+  const { code, stderr } = await client.result(15_000);
+  expect(code).toBe(8);
+  expect(stderr).toContain("the prompt was accepted, but its answer cannot be followed: no daemon runs");
+  expect(stderr).toContain("hint: agent daemon start, then agent attach s\n");
+});
+
 it("I125 daemon stop --force interrupts visibly, and what was accepted stays queued", async () => {
   await using home = await Home.open();
   await home.newSession("s");

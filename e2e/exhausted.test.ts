@@ -1,26 +1,11 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { Home } from "./support/home.ts";
+import { smallDisk } from "./support/small-disk.ts";
 import { isRunning } from "./support/processes.ts";
 import { waitFor } from "./support/wait-for.ts";
-
-/** Puts the home on a disk of its own that can be filled to the last byte. */
-function smallDisk(home: Home): { fill: () => void; free: () => void } {
-  mkdirSync(home.path, { mode: 0o700 });
-  execFileSync("mount", ["-t", "tmpfs", "-o", "size=2m,mode=0700", "tmpfs", home.path]);
-  home.beforeRemoval = () => void execFileSync("umount", ["-l", home.path]);
-  const filler = join(home.path, "filler");
-  const add = (bytes: number): void => {
-    try {
-      for (;;) writeFileSync(filler, Buffer.alloc(bytes), { flag: "a" });
-    } catch {
-      // No room for so many bytes: that is what was wanted.
-    }
-  };
-  return { fill: () => [65_536, 4_096, 1].forEach(add), free: () => rmSync(filler) };
-}
 
 it("I141 I168 a full disk: requests fail visibly, a stop completes, and all returns by itself", async () => {
   await using home = await Home.open();
@@ -47,6 +32,24 @@ it("I141 I168 a full disk: requests fail visibly, a stop completes, and all retu
     ["kept", "ready"],
   ]);
   expect(home.daemon()).toEqual(daemon);
+}, 90_000);
+
+it("I168 a disk without a free block and no daemon: stop and ps --force-stop end the workers all the same", async () => {
+  await using home = await Home.open();
+  const disk = smallDisk(home);
+  const rows = [await home.newSession("one"), await home.newSession("two"), await home.newSession("three")];
+  const workers = rows.map((row) => home.worker(row));
+  await waitFor(() => existsSync(join(home.path, "run", "reserve")), "the reserve is kept");
+  disk.fill();
+  await home.kill(home.daemon());
+  await home.ok(["stop", "one"]);
+  expect(workers.map((worker) => isRunning(worker))).toEqual([false, true, true]);
+  await home.kill(home.daemon());
+  expect((await home.agent(["ps", "--force-stop", "--yes"])).code).toBe(0);
+  expect(workers.filter((worker) => isRunning(worker))).toEqual([]);
+  disk.free();
+  expect((await home.list()).map(({ state }) => state)).toEqual(["stopped", "stopped", "stopped"]);
+  await home.ok(["session", "resume", "one"]);
 }, 90_000);
 
 it("I155 no descriptors left in the daemon: a new session says so, and starts by itself later", async () => {

@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import { Home } from "./support/home.ts";
+import { signal } from "./support/processes.ts";
 import { errorCode, outputOf, parseEvents, parseRow } from "./support/rows.ts";
 
 it("new --prompt prints the command's output alone and exits 0", async () => {
@@ -60,3 +61,20 @@ it("prompt --no-wait answers at once with an action; --timeout leaves with 8 and
   expect((await home.ok(["prompt", "s", "echo last"])).stdout).toBe("last\n");
   expect(outputOf(await home.transcript("s"))).toBe("late\nafter\nlast\n");
 });
+
+it("Ctrl-C before a frozen daemon answered says that it may have been accepted, and a repeat runs it once", async () => {
+  await using home = await Home.open();
+  await home.newSession("s");
+  const daemon = home.daemon();
+  home.freeze(daemon);
+  const prompting = home.start(["prompt", "s", "echo ran", "--request-id", "r-1"]);
+  await prompting.untilPrinted("does not answer");
+  prompting.signal("SIGINT");
+  const { code, stderr } = await prompting.result(5_000);
+  expect(code).toBe(130);
+  expect(stderr).toContain("not known; agent session prompt s TEXT --request-id r-1 takes effect once\n");
+  signal(daemon, "SIGCONT");
+  expect((await home.ok(["prompt", "s", "echo ran", "--request-id", "r-1"])).stdout).toBe("ran\n");
+  const starts = (await home.transcript("s")).filter(({ type }) => type === "turn_started");
+  expect(starts).toHaveLength(1);
+}, 60_000);

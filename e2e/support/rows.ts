@@ -56,10 +56,15 @@ export const outputOf = (events: readonly Event[]): string =>
     .map(({ text = "" }) => text)
     .join("");
 
+/** The JSON lines on standard error that say what went wrong. */
+export const errorLines = (stderr: string): { readonly code: string }[] =>
+  stderr
+    .split("\n")
+    .filter((text) => text.startsWith('{"error"'))
+    .map((line) => {
+      const { error }: { readonly error: { readonly code: string } } = JSON.parse(line);
+      return error;
+    });
+
 /** The code in the one JSON line on standard error. */
-export function errorCode(stderr: string): string | undefined {
-  const line = stderr.split("\n").find((text) => text.startsWith('{"error"'));
-  if (line === undefined) return undefined;
-  const answer: { readonly error: { readonly code: string } } = JSON.parse(line);
-  return answer.error.code;
-}
+export const errorCode = (stderr: string): string | undefined => errorLines(stderr)[0]?.code;

@@ -1,6 +1,6 @@
 import type { Context } from "./context.ts";
 
-/** Ctrl-C where it has a meaning of its own: its message is said, and the exit status is 130. */
+/** Ctrl-C where it has a meaning of its own: its message is said, if there is one, and the exit status is 130. */
 export class Interrupted extends Error {
   override readonly name = "Interrupted";
 }

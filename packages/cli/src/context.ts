@@ -105,5 +105,6 @@ async function ownerAlive(home: string, record: OwnerRecord): Promise<OwnerLiven
   if (state.kind === "none") return "gone";
   // Another owner was recorded meanwhile: nothing is known of this one, and the next look finds the other.
   if (state.record?.epoch !== record.epoch) return "unknown";
-  return state.kind === "stopped" ? "gone" : state.kind;
+  // It stopped on purpose since its record was read: the next look says so, and what is stopped is not succeeded as a dead one is.
+  return state.kind === "stopped" ? "unknown" : state.kind;
 }

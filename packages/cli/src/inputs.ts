@@ -51,6 +51,19 @@ export function secretEnvironment(settings: readonly string[], env: NodeJS.Proce
   return values;
 }
 
+/** `KEY=VALUE`; the value may be empty and may have further equals signs. */
+export function optionValues(settings: readonly string[]): Record<string, string> {
+  const values = new Map<string, string>();
+  for (const setting of settings) {
+    const at = setting.indexOf("=");
+    const key = setting.slice(0, Math.max(at, 0)).trim();
+    if (key === "") throw usage(`not KEY=VALUE: ${JSON.stringify(setting)}`, "agent session set S KEY=VALUE");
+    if (values.has(key)) throw usage(`${key} is given twice`, "each key once");
+    values.set(key, setting.slice(at + 1));
+  }
+  return Object.fromEntries(values);
+}
+
 /** The text as given; `-` reads standard input to its end, byte for byte (I150). */
 export async function promptText(argument: string, io: Io): Promise<string> {
   if (argument !== "-") return argument;

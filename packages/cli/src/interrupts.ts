@@ -10,3 +10,14 @@ export function classifyInterrupt(previous: number | null, now: number): Interru
   if (previous === null || now - previous > SECOND_MS) return "first";
   return now - previous < REPEAT_MS ? "repeat" : "second";
 }
+
+/** Rejects with the signal's reason, for what would not stop by itself. */
+export function aborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    const leave = (): void => reject(reasonOf(signal));
+    if (signal.aborted) leave();
+    else signal.addEventListener("abort", leave, { once: true });
+  });
+}
+
+const reasonOf = ({ reason }: AbortSignal): Error => (reason instanceof Error ? reason : new Error(String(reason)));

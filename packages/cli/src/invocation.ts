@@ -3,7 +3,7 @@ import { Context } from "./context.ts";
 import type { CommonOptions } from "./context.ts";
 import { checkHome, homeOf } from "./home.ts";
 import type { Io } from "./io.ts";
-import { usage } from "./usage.ts";
+import { pathOf, usage } from "./usage.ts";
 
 /** Gives the exit status; nothing means 0. */
 export type Handler<Options> = (context: Context, options: Options, args: readonly string[]) => Promise<number | void>;
@@ -19,6 +19,8 @@ interface GivenOptions {
 export class Invocation {
   readonly io: Io;
   context: Context | null = null;
+  /** The command that runs, as it is typed. */
+  command = "agent";
   exitCode = 0;
   /** What commander writes for `--help` and `--version`. */
   help = "";
@@ -34,6 +36,7 @@ export class Invocation {
     return command.action(async () => {
       const context = new Context(this.io, commonOptions(command.optsWithGlobals<GivenOptions>(), this.io));
       this.context = context;
+      this.command = pathOf(command);
       this.exitCode = (await handler(context, command.opts<Options & object>(), command.args)) ?? 0;
     });
   }

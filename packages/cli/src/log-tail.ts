@@ -1,5 +1,8 @@
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 
+/** About the last two hundred lines. */
+export const TAIL_BYTES = 64 * 1024;
+
 /** The end of a file, whole lines, at most `bytes`; empty when there is none. */
 export function logTail(path: string, bytes: number): { readonly text: Buffer; readonly size: number } {
   let fd: number;

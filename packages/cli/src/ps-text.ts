@@ -25,7 +25,10 @@ export function psText({ daemons, workers, orphans, scan }: PsReport, style: Tab
     const own = workers.filter((worker) => worker.home === home);
     return own.length === 0 ? `${head}\nno workers` : `${head}\n${table(own, columns, style)}`;
   });
-  const lost = orphans.map(({ pid, workerId }) => `orphan: pid ${pid} of worker ${workerId}`);
+  const lost = orphans.map(
+    ({ pid, workerId }) =>
+      `orphan: pid ${pid} of ${workerId === null ? "a session that no record names" : `worker ${workerId}`}`,
+  );
   const problems = scan.problems.map((problem) => `not seen: ${problem}`);
   const parts = [...groups, ...lost, ...problems];
   return parts.length === 0 ? "no daemons and no workers" : parts.join("\n");
@@ -33,5 +36,5 @@ export function psText({ daemons, workers, orphans, scan }: PsReport, style: Tab
 
 function daemonText({ status, pid, epoch, uptimeSeconds }: PsReport["daemons"][number]): string {
   const up = uptimeSeconds === null ? "" : `, up ${Math.round(uptimeSeconds)} s`;
-  return `daemon ${status}, pid ${pid}, epoch ${epoch}${up}`;
+  return `daemon ${status}, pid ${pid}, epoch ${epoch ?? "?"}${up}`;
 }

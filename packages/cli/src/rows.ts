@@ -1,4 +1,4 @@
-import type { SessionDetails, SessionRow, SessionState } from "@holdfast/client/protocol";
+import type { SessionDetails, SessionRow, SessionState, SessionTree } from "@holdfast/client/protocol";
 import { directoryText, table } from "./table.ts";
 import type { Colour, TableStyle } from "./table.ts";
 
@@ -13,16 +13,36 @@ const stateColours: Record<SessionState, Colour | null> = {
   stopped: "dim",
 };
 
+const stateColumn = { title: "STATE", text: stateText, colour: (row: SessionRow) => stateColours[row.state] ?? null };
+
 export function sessionTable(rows: readonly SessionRow[], style: TableStyle): string {
   const columns = [
     { title: "SESSION", text: (row: SessionRow) => row.sessionId },
     { title: "NAME", text: (row: SessionRow) => row.name ?? "-", shrinks: true },
     { title: "AGENT", text: (row: SessionRow) => row.agent, shrinks: true },
-    { title: "STATE", text: stateText, colour: (row: SessionRow) => stateColours[row.state] ?? null },
+    stateColumn,
     { title: "DIRECTORY", text: (row: SessionRow) => directoryText(row.cwd, style), shrinks: true },
   ];
   return table(rows, columns, style);
 }
+
+interface Branch extends SessionTree {
+  readonly depth: number;
+}
+
+/** Children stand below their session, each generation further in. */
+export function sessionTree(trees: readonly SessionTree[], style: TableStyle): string {
+  const columns = [
+    { title: "SESSION", text: (row: Branch) => "  ".repeat(row.depth) + labelOf(row) },
+    stateColumn,
+    { title: "AGENT", text: (row: Branch) => row.agent, shrinks: true },
+    { title: "DIRECTORY", text: (row: Branch) => directoryText(row.cwd, style), shrinks: true },
+  ];
+  return table(branches(trees, 0), columns, style);
+}
+
+const branches = (trees: readonly SessionTree[], depth: number): Branch[] =>
+  trees.flatMap((tree) => [{ ...tree, depth }, ...branches(tree.children, depth + 1)]);
 
 function stateText({ state, activity, lifecycle }: SessionRow): string {
   if (lifecycle === "archived") return "archived";

@@ -43,7 +43,7 @@ export async function runTranscript(
 type Wanted = ViewRequest & { readonly follow: boolean; readonly signal?: AbortSignal };
 
 /** Asking for the session first tells an unknown one, and whether a daemon is there, before anything is written. */
-async function eventsOf(
+export async function eventsOf(
   context: Context,
   { session, ...wanted }: Wanted,
 ): Promise<AsyncIterable<SessionEvent> | Iterable<SessionEvent>> {
@@ -51,7 +51,8 @@ async function eventsOf(
   return await read<AsyncIterable<SessionEvent> | Iterable<SessionEvent>>(
     context,
     async (client) => {
-      const { sessionId } = await client.call("session/show", { session });
+      const leaving = wanted.signal ? { signal: wanted.signal } : {};
+      const { sessionId } = await client.call("session/show", { session }, leaving);
       return client.attach({ ...wanted, session: sessionId, expectDaemon: true });
     },
     (state) => state.transcriptOffline(context.options.home, session, from),

@@ -3,6 +3,7 @@ import type { EventBody, StopReason } from "@holdfast/client/protocol";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { FakeIo } from "../test/fake-io.ts";
 import { ScriptedDaemon } from "../test/scripted-daemon.ts";
+import { until } from "../test/until.ts";
 import { run } from "./run.ts";
 
 let daemon: ScriptedDaemon;
@@ -144,7 +145,7 @@ describe("prompt", () => {
 
   it("--timeout leaves the turn alone and exits 8", async () => {
     await answering([started]);
-    expect(await prompt("--timeout", "50ms")).toBe(8);
+    expect(await prompt("--timeout", "1s")).toBe(8);
     expect(io.stderr.text).toContain("the turn goes on");
     expect(daemon.asked.map(({ method }) => method)).not.toContain("session/cancel");
   });
@@ -154,6 +155,35 @@ describe("prompt", () => {
     await answering([started, output("stdout", "o")]);
     expect(await prompt()).toBe(8);
     expect(io.stderr.text).toBe("the output was closed; the turn goes on (agent attach s)\n");
+  });
+});
+
+describe("Ctrl-C before the answer", () => {
+  it.each([
+    ["prompt", ["prompt", "s", "x"], "prompt"],
+    ["prompt --no-wait", ["prompt", "s", "x", "--no-wait"], "prompt"],
+    ["steer", ["session", "steer", "s", "x"], "steer"],
+    ["follow-up", ["session", "follow-up", "s", "x"], "follow-up"],
+  ])("of %s says that it may have been accepted, and how to repeat it", async (_name, argv, verb) => {
+    await daemon.serve(() => new Promise(() => {}));
+    const prompting = run([...argv, "--home", daemon.home, "--request-id", "r"], io);
+    await until(() => daemon.asked.length > 0);
+    io.raise("SIGINT");
+    expect(await prompting).toBe(130);
+    expect(io.stderr.text).toBe(
+      `whether it was accepted is not known; agent session ${verb} s TEXT --request-id r takes effect once\n`,
+    );
+  });
+
+  it("of new --prompt names the prompt's own id", async () => {
+    await daemon.serve(({ method }) =>
+      method === "session/new" ? { sessionId: "s", state: "ready" } : new Promise(() => {}),
+    );
+    const prompting = run(["new", "--prompt", "x", "--home", daemon.home, "--request-id", "r"], io);
+    await until(() => daemon.asked.length > 1);
+    io.raise("SIGINT");
+    expect(await prompting).toBe(130);
+    expect(io.stderr.text).toContain("agent session prompt s TEXT --request-id r.prompt takes effect once\n");
   });
 });
 

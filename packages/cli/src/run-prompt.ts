@@ -8,6 +8,8 @@ import type { PromptOutcome, PromptState } from "./follow-prompt.ts";
 import { SECOND_MS, classifyInterrupt } from "./interrupts.ts";
 import { OutputClosed } from "./io.ts";
 import { isCode } from "./reads.ts";
+import { notKnown, repeatHint, submit } from "./submit.ts";
+import type { Submission } from "./submit.ts";
 import { AnswerWriter } from "./answer-writer.ts";
 import type { AnswerForm } from "./answer-writer.ts";
 
@@ -35,13 +37,15 @@ class Leaving extends Error {
 /** Sends a prompt, streams its answer and gives the exit status that it deserves. */
 export async function runPrompt(context: Context, request: PromptRequest): Promise<number> {
   const leave = new AbortController();
+  const interrupts = new Interrupts(context, leave);
   const timer =
     request.timeoutMs === null ? undefined : setTimeout(() => leave.abort(new Leaving("timeout")), request.timeoutMs);
   let submitted: SubmitResult | null = null;
   try {
-    submitted = await submit(context, request, leave.signal);
-    return await stream(context, { request, submitted, leave });
+    submitted = await submit(context, submissionOf(request), leave.signal);
+    return await stream(context, { request, submitted, leave, interrupts });
   } catch (error) {
+    if (error instanceof Leaving && error.why === "interrupt") throw notKnown(submissionOf(request));
     if (error instanceof Leaving) throw timedOut(request, submitted !== null);
     if (submitted && error instanceof ProtocolError && error.retryable) throw lostSight(request, error);
     // The reader of our output is gone; the turn is not over, and nothing is wrong with it.
@@ -50,26 +54,26 @@ export async function runPrompt(context: Context, request: PromptRequest): Promi
     return request.passStatus ? OWN_FAILURE_EXIT : exitOf("interrupted");
   } finally {
     clearTimeout(timer);
+    interrupts[Symbol.dispose]();
   }
 }
 
-async function submit(context: Context, request: PromptRequest, signal: AbortSignal): Promise<SubmitResult> {
-  const { session, text, requestId } = request;
-  const client = await context.client();
-  return await client.call("session/prompt", { session, text, requestId }, { signal });
-}
+const submissionOf = ({ session, text, requestId }: PromptRequest): Submission => ({
+  method: "session/prompt",
+  params: { session, text, requestId },
+});
 
 interface Streaming {
   readonly request: PromptRequest;
   readonly submitted: SubmitResult;
   readonly leave: AbortController;
+  readonly interrupts: Interrupts;
 }
 
-async function stream(context: Context, { request, submitted, leave }: Streaming): Promise<number> {
-  const interrupts = new Interrupts(context, leave);
+async function stream(context: Context, { request, submitted, leave, interrupts }: Streaming): Promise<number> {
   const writer = new AnswerWriter(context, request.form);
   try {
-    const outcome = await follow(context, { request, submitted, leave }, writer);
+    const outcome = await follow(context, { request, submitted, leave, interrupts }, writer);
     await writer.end();
     return settle(outcome, request);
   } catch (error) {
@@ -77,8 +81,6 @@ async function stream(context: Context, { request, submitted, leave }: Streaming
     await context.say(`detached: the turn goes on (agent attach ${request.session}); Ctrl-C again cancels it`);
     if (await interrupts.second()) await cancel(context, request, submitted.actionId);
     return 130;
-  } finally {
-    interrupts[Symbol.dispose]();
   }
 }
 
@@ -118,17 +120,21 @@ function settle(outcome: PromptOutcome, { passStatus, statusHint, session }: Pro
 }
 
 /** It was accepted, so it must not be sent again, whatever became of the way to its answer. */
-const lostSight = ({ session }: PromptRequest, error: ProtocolError): ProtocolError =>
-  new ProtocolError("timeout", `the prompt was accepted, but its answer cannot be followed: ${error.message}`, {
-    hint: `agent attach ${session}`,
-  });
+function lostSight({ session }: PromptRequest, error: ProtocolError): ProtocolError {
+  const later = `agent attach ${session}`;
+  const message = `the prompt was accepted, but its answer cannot be followed: ${error.message}`;
+  const hint = error.code === "daemon_not_running" ? `agent daemon start, then ${later}` : later;
+  return new ProtocolError("timeout", message, { hint });
+}
 
-function timedOut({ session, requestId, timeoutMs }: PromptRequest, accepted: boolean): ProtocolError {
-  const after = `after ${(timeoutMs ?? 0) / 1_000} s`;
+function timedOut(request: PromptRequest, accepted: boolean): ProtocolError {
+  const after = `after ${(request.timeoutMs ?? 0) / 1_000} s`;
   return accepted
-    ? new ProtocolError("timeout", `not finished ${after}; the turn goes on`, { hint: `agent attach ${session}` })
+    ? new ProtocolError("timeout", `not finished ${after}; the turn goes on`, {
+        hint: `agent attach ${request.session}`,
+      })
     : new ProtocolError("timeout", `no answer ${after}; whether the prompt was accepted is not known`, {
-        hint: `repeat it with --request-id ${requestId}`,
+        hint: `${repeatHint(submissionOf(request))} takes effect once`,
       });
 }
 

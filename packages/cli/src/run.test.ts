@@ -86,6 +86,7 @@ describe("a wrong command line exits 2 in our form and", () => {
     [["new", "--cwd", ""]],
     [["ps", "--dry-run"]],
     [["daemon", "stop", "--force", "--keep-workers"]],
+    [["daemon", "status", "--quiet", "--json"]],
     [["attach", "s", "--from", ""]],
     [["session", "transcript", "s", "--from", ""]],
   ])("%j is refused before anything is started", async (argv) => {

@@ -35,7 +35,7 @@ async function conclude(error: unknown, argv: readonly string[], invocation: Inv
     return 0;
   }
   if (error instanceof Interrupted) {
-    await quietly(() => io.stderr.write(`${error.message}\n`));
+    if (error.message !== "") await quietly(() => io.stderr.write(`${error.message}\n`));
     return INTERRUPTED_EXIT;
   }
   const given = before(argv, "--");
@@ -44,7 +44,8 @@ async function conclude(error: unknown, argv: readonly string[], invocation: Inv
     await quietly(() => io.stderr.write(help));
     return exitOf("usage");
   }
-  const failure = withHint(failureOf(inOurForm(error, invocation)), invocation.context?.session ?? null);
+  const typed = { command: invocation.command, session: invocation.context?.session ?? null };
+  const failure = withHint(failureOf(inOurForm(error, invocation)), typed);
   const requestId = invocation.context?.requestId ?? null;
   await quietly(() => io.stderr.write(failureText(failure, { json, requestId })));
   return given.includes("--exit-code") ? OWN_FAILURE_EXIT : exitOf(failure.code);

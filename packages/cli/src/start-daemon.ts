@@ -1,5 +1,5 @@
 import { findOwner, probeDaemon } from "@holdfast/client";
-import { DAEMON_START_TIMEOUT_MS, ProtocolError } from "@holdfast/client/protocol";
+import { DAEMON_START_TIMEOUT_MS, MAINTENANCE_TIMEOUT_MS, ProtocolError } from "@holdfast/client/protocol";
 import { ensurePrivateDirectory, nodeFileSystem } from "@holdfast/recovery-journal";
 import { ownEnvironment, spawnGated } from "@holdfast/shared-process";
 import type { GatedProcess } from "@holdfast/shared-process";
@@ -54,9 +54,10 @@ async function spawnSupervisor(home: string, environment: NodeJS.ProcessEnv, err
   return spawned.process;
 }
 
-/** `null` when a daemon answers, else why none does. */
+/** `null` when a daemon answers, else why none does. A home that is being stopped by force is waited for first. */
 async function untilServing(home: string, child: GatedProcess): Promise<string | null> {
-  const deadline = performance.now() + DAEMON_START_TIMEOUT_MS;
+  const maintainedUntil = performance.now() + MAINTENANCE_TIMEOUT_MS;
+  let deadline = performance.now() + DAEMON_START_TIMEOUT_MS;
   let ended: string | null = null;
   const watch = child.onExit(({ status }) => {
     // Status 0 is the loser of a race: the winner may still be on its way.
@@ -66,6 +67,8 @@ async function untilServing(home: string, child: GatedProcess): Promise<string |
   try {
     while (performance.now() < deadline) {
       if (await probeDaemon(home, PROBE_MS)) return null;
+      const now = performance.now();
+      if (now < maintainedUntil && isMaintained(home)) deadline = now + DAEMON_START_TIMEOUT_MS;
       if (ended !== null && !anotherStarts(home, child)) return ended;
       await sleep(POLL_MS);
     }
@@ -77,8 +80,13 @@ async function untilServing(home: string, child: GatedProcess): Promise<string |
 
 function anotherStarts(home: string, child: GatedProcess): boolean {
   const owner = findOwner(home);
-  if (owner.kind !== "found" || owner.record.phase === "stopped") return false;
+  if (owner.kind !== "found" || ["stopped", "maintenance"].includes(owner.record.phase)) return false;
   return owner.record.identity.pid !== child.identity.pid;
+}
+
+function isMaintained(home: string): boolean {
+  const owner = findOwner(home);
+  return owner.kind === "found" && owner.record.phase === "maintenance";
 }
 
 function startFailed(home: string, why: string, said: string): ProtocolError {

@@ -31,6 +31,18 @@ describe("a table", () => {
     expect(lines[1]?.length).toBe(30);
   });
 
+  it("aligns and cuts wide characters by the columns that they take", () => {
+    const rows = [
+      { id: "日本", path: `/${"語".repeat(20)}` },
+      { id: "abc", path: "/x" },
+    ];
+    expect(table(rows, columns, { ...plain, columns: 20 }).split("\n")).toEqual([
+      "ID    PATH",
+      `日本  /${"語".repeat(6)}…`,
+      "abc   /x",
+    ]);
+  });
+
   it("shows nothing that could move the cursor", () => {
     expect(table([{ id: "\u001b[2J", path: "a\nb" }], columns, plain)).toContain("?[2J  a?b");
   });

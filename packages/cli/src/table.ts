@@ -1,3 +1,5 @@
+import { beginning, textWidth } from "./text-width.ts";
+
 /** One column: its heading, and how a row is shown in it. */
 export interface Column<Row> {
   readonly title: string;
@@ -31,7 +33,7 @@ export function table<Row>(rows: readonly Row[], columns: readonly Column<Row>[]
   const cells = rows.map((row) => columns.map(({ text }) => printable(text(row))));
   if (style.columns === null) return cells.map((row) => row.join("\t")).join("\n");
   const widths = fit(
-    columns.map(({ title }, index) => Math.max(title.length, ...cells.map((row) => lengthOf(row[index] ?? "")))),
+    columns.map(({ title }, index) => Math.max(title.length, ...cells.map((row) => textWidth(row[index] ?? "")))),
     columns,
     style.columns,
   );
@@ -77,14 +79,9 @@ export function directoryText(directory: string, { userHome }: TableStyle): stri
 }
 
 const coloured = (text: string, colour: Colour): string => `\u001b[${codes[colour]}m${text}\u001b[0m`;
-const lengthOf = (text: string): number => Array.from(text).length;
-const pad = (text: string, width: number): string => text + " ".repeat(Math.max(0, width - lengthOf(text)));
+const pad = (text: string, width: number): string => text + " ".repeat(Math.max(0, width - textWidth(text)));
 const cut = (text: string, width: number): string =>
-  lengthOf(text) <= width
-    ? text
-    : `${Array.from(text)
-        .slice(0, Math.max(0, width - 1))
-        .join("")}…`;
+  textWidth(text) <= width ? text : `${beginning(text, Math.max(0, width - 1))}…`;
 /** Names and paths come from elsewhere: nothing in them may move the cursor. */
 // oxlint-disable-next-line no-control-regex
 const printable = (text: string): string => text.replace(/[\u0000-\u001f\u007f-\u009f]/g, "?");

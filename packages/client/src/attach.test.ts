@@ -87,6 +87,41 @@ it("waits for a successor of a daemon that went away", async () => {
   expect(await collect()).toEqual(["c1", "c2"]);
 });
 
+/** One event, then the daemon is stopped on purpose. */
+async function servedAndStopped(then: () => Promise<void>): Promise<void> {
+  await daemon.serve(1, (asked) => {
+    setImmediate(() => {
+      send(asked, 1, 1);
+      daemon.record(1, { phase: "stopped" });
+      asked.peer.end();
+      void daemon.crash().then(then);
+    });
+    return { sessionId: "s-1" };
+  });
+}
+
+it("ends soon after a daemon that was stopped and has no successor, not only when its patience ends", async () => {
+  client.close();
+  client = createClient({ home: daemon.home, name: "test", timeouts: { noticeMs: 50, silentMs: 600_000 } });
+  await servedAndStopped(async () => {});
+  await expect(collect()).rejects.toMatchObject({ code: "daemon_not_running" });
+});
+
+it("waits for the successor of a daemon that was stopped, as a restart does", async () => {
+  client.close();
+  client = createClient({ home: daemon.home, name: "test", timeouts: { noticeMs: 20_000, silentMs: 600_000 } });
+  await servedAndStopped(async () => {
+    await daemon.serve(2, (next) => {
+      setImmediate(() => {
+        send(next, 2, 2);
+        next.peer.notify("session/attach_ended", { reason: "end" });
+      });
+      return { sessionId: "s-1" };
+    });
+  });
+  expect(await collect()).toEqual(["c1", "c2"]);
+});
+
 it("passes a refusal on", async () => {
   await daemon.serve(1, () => {
     throw new ProtocolError("session_not_found", "no session one");

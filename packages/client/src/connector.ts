@@ -12,12 +12,15 @@ export type OwnerLiveness = "alive" | "gone" | "unknown";
 export type AbsencePolicy = "start" | "never" | "successor";
 type Presence = "none" | "stopped" | "gone" | "alive";
 
-/** What to do where no daemon answers. A live or unproven owner is waited for, never replaced on silence (I138). */
+/**
+ * What to do where no daemon answers. A live or unproven owner is waited for, never replaced on silence (I138). `wait_briefly`: as long
+ * as a restart takes; one that was stopped and stays so has no successor of its own accord.
+ */
 const onAbsence = {
   start: { none: "start", stopped: "start", gone: "start", alive: "wait" },
   never: { none: "fail", stopped: "fail", gone: "fail", alive: "wait" },
-  successor: { none: "wait", stopped: "wait", gone: "start", alive: "wait" },
-} as const satisfies Record<AbsencePolicy, Record<Presence, "start" | "fail" | "wait">>;
+  successor: { none: "wait", stopped: "wait_briefly", gone: "start", alive: "wait" },
+} as const satisfies Record<AbsencePolicy, Record<Presence, "start" | "fail" | "wait" | "wait_briefly">>;
 
 export interface ConnectorOptions {
   readonly home: string;
@@ -29,6 +32,13 @@ export interface Acquire extends Omit<OpenOptions, "socketPath"> {
   readonly policy: AbsencePolicy;
   readonly patience: Patience;
   readonly signal?: AbortSignal | undefined;
+}
+
+interface Absence {
+  readonly owner: FoundOwner;
+  readonly presence: Presence;
+  /** How long the last daemon has been known to be stopped. */
+  readonly stoppedMs: number;
 }
 
 const whyStart: Record<Exclude<Presence, "alive">, string> = {
@@ -47,13 +57,17 @@ export class Connector {
   }
 
   async acquire(wanted: Acquire): Promise<Connection> {
+    let stoppedSince: number | null = null;
     for (;;) {
       wanted.signal?.throwIfAborted();
       const owner = this.#owner();
       const connection = owner.kind === "found" ? await this.#attempt(owner.record, wanted) : null;
       if (connection) return connection;
       wanted.signal?.throwIfAborted();
-      await this.#awaitDaemon(owner, wanted);
+      const presence = await this.#presence(owner);
+      stoppedSince = presence === "stopped" ? (stoppedSince ?? performance.now()) : null;
+      const stoppedMs = stoppedSince === null ? 0 : performance.now() - stoppedSince;
+      await this.#awaitDaemon({ owner, presence, stoppedMs }, wanted);
     }
   }
 
@@ -82,17 +96,17 @@ export class Connector {
     return null;
   }
 
-  async #awaitDaemon(owner: FoundOwner, { policy, patience, signal }: Acquire): Promise<void> {
-    const presence = await this.#presence(owner);
+  async #awaitDaemon({ owner, presence, stoppedMs }: Absence, { policy, patience, signal }: Acquire): Promise<void> {
     const reaction = onAbsence[policy][presence];
     const { home, startDaemon } = this.#options;
-    if (presence !== "alive" && reaction !== "wait") {
+    if (reaction === "wait_briefly" && stoppedMs >= patience.noticeMs) throw notRunning(home, owner);
+    if (presence !== "alive" && reaction !== "wait" && reaction !== "wait_briefly") {
       const startable = reaction === "start" && startDaemon !== undefined;
       if (startable) await this.#start(startDaemon, whyStart[presence]);
       else if (policy !== "successor") throw notRunning(home, owner);
     }
-    const pid = owner.kind === "found" ? owner.record.identity.pid : 0;
-    await patience.pause(presence === "alive" ? silent(home, pid) : absent(home), signal);
+    const isThere = presence === "alive" && owner.kind === "found";
+    await patience.pause(isThere ? waitingFor(home, owner.record) : absent(home), signal);
   }
 
   async #presence(owner: FoundOwner): Promise<Presence> {
@@ -110,6 +124,15 @@ export class Connector {
     return this.#starting;
   }
 }
+
+const waitingFor = (home: string, { identity, phase }: OwnerRecord): Waiting =>
+  phase === "maintenance" ? maintained(home, identity.pid) : silent(home, identity.pid);
+
+const maintained = (home: string, pid: number): Waiting => ({
+  code: "daemon_not_responding",
+  text: `${home} is being stopped by force (agent ps --force-stop, pid ${pid})`,
+  hint: "try again when it is done",
+});
 
 export const silent = (home: string, pid: number): Waiting => ({
   code: "daemon_not_responding",

@@ -9,8 +9,8 @@ import type { Effect, Fresh, Goal, State, StopIntent } from "./lifecycle/state.t
 import { ADOPTION_MS } from "./lifecycle/times.ts";
 import type { SessionRecord } from "@holdfast/session-worker/transport";
 import { removeFile } from "@holdfast/recovery-journal";
-import { sessionDirectory } from "@holdfast/session-worker/transport";
-import { ownerFolder, workersFolder } from "./home.ts";
+import { ownerFolder, sessionDirectory } from "@holdfast/session-worker/transport";
+import { runFolder, workersFolder } from "./home.ts";
 import { noteQuarantine } from "./records.ts";
 import type { Records } from "./records.ts";
 import type { Sessions } from "./sessions.ts";
@@ -35,8 +35,8 @@ interface BootParts {
   readonly files: WorkerFiles;
   readonly records: Records;
   readonly sessions: Sessions;
-  /** For maintenance: sessions whose process may live are registered, everything else is left to the next daemon. */
-  readonly livingOnly: boolean;
+  /** Sessions with a process, or with a record of one, are registered to be stopped; the rest is left to the next daemon. */
+  readonly forMaintenance: boolean;
 }
 
 /** What a write that was cut off left: a partial copy that nobody reads (I124). Only the owner of the home writes here. */
@@ -45,13 +45,14 @@ function sweepTemporary(context: Context, folder: string): void {
   for (const name of context.fs.readdir(folder)) if (TEMPORARY.test(name)) removeFile(context.fs, `${folder}/${name}`);
 }
 
-const TEMPORARY = /\.json\.[0-9a-f]{12}\.tmp$/;
+const TEMPORARY = /\.[0-9a-f]{12}\.tmp$/;
 
 /** Decides every session of the home once, side by side; no decision waits for a worker. */
 export function bootAll(context: Context, parts: BootParts): void {
   const { files, records, sessions } = parts;
   const bySession = new Map<string, Descriptor>();
-  for (const folder of [ownerFolder(context.home), workersFolder(context.home)]) sweepTemporary(context, folder);
+  const { home } = context;
+  for (const folder of [ownerFolder(home), workersFolder(home), runFolder(home)]) sweepTemporary(context, folder);
   for (const read of files.descriptors) {
     if (read.kind === "damaged") quarantine(context, sessions, read);
     else if (!context.catalog.get(read.sessionId))
@@ -82,8 +83,8 @@ export function bootAll(context: Context, parts: BootParts): void {
       intent: seen.intent?.goal ?? null,
       verdict: descriptor ? simple(verdictOf(context.observer, descriptor.process).kind) : "gone",
     };
-    const mayLive = found.record !== "none" && found.verdict !== "gone";
-    if (parts.livingOnly && !mayLive && found.intent === null) continue;
+    const hasProcess = found.record === "process" || (found.record === "failed" && found.verdict !== "gone");
+    if (parts.forMaintenance && !hasProcess && found.intent === null) continue;
     const decision = decideBoot(found);
     const first = firstState(decision, { ...seen, failure: record.failure ?? null }, impliedGoal(found));
     context.log.info({ sessionId, found, decision }, "boot");
@@ -144,7 +145,7 @@ function firstState(decision: BootDecision, seen: Seen & Pick<SessionRecord, "fa
     }
     case "finalize":
       return {
-        state: { name: "finalizing", process, launches, intent, due: null },
+        state: { name: "finalizing", process, launches, intent, since: now, problem: null, due: null },
         effects: [{ type: "finalize", process, intent }],
       };
     case "recover":
@@ -176,5 +177,6 @@ function withProcess(
     return { state: { name: "reconnecting", process, launches, due: null }, effects: reach };
   const due = { timer: "silence", at: now + ADOPTION_MS } as const;
   const { generation } = process;
-  return { state: { name: "stopping", process, generation, launches, intent, phase: "asked", due }, effects: reach };
+  const stopping = { name: "stopping", process, generation, launches, intent, phase: "asked" } as const;
+  return { state: { ...stopping, graceEndsAt: null, since: now, due }, effects: reach };
 }

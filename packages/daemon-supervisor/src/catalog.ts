@@ -1,19 +1,22 @@
+import { ProtocolError } from "@holdfast/client/protocol";
 import { nodeFileSystem, readBounded, replaceFileAsync } from "@holdfast/recovery-journal";
 import type { FileSystem } from "@holdfast/recovery-journal";
 import { errnoOf } from "@holdfast/shared-process";
-import { sessionRecordPath, sessionRecordSchema } from "@holdfast/session-worker/transport";
+import { sessionDirectory, sessionRecordPath, sessionRecordSchema } from "@holdfast/session-worker/transport";
 import type { SessionRecord } from "@holdfast/session-worker/transport";
 import { sessionsFolder } from "./home.ts";
 
 const MAX_RECORD_BYTES = 1024 * 1024;
+/** What is written stays well below what is read, also with the fields that a later change adds. */
+const MAX_WRITTEN_BYTES = MAX_RECORD_BYTES / 2;
 const SESSION_ID = /^[0-9a-f-]{36}$/;
 
 export type RecordRead =
   | { readonly kind: "record"; readonly record: SessionRecord }
   | { readonly kind: "unreadable"; readonly sessionId: string; readonly reason: string };
 
-function readSessionRecord(fs: FileSystem, home: string, sessionId: string): RecordRead {
-  const bytes = readBounded(fs, sessionRecordPath(home, sessionId), MAX_RECORD_BYTES);
+export function readSessionRecordAt(fs: FileSystem, directory: string, sessionId: string): RecordRead {
+  const bytes = readBounded(fs, `${directory}/session.json`, MAX_RECORD_BYTES);
   if (bytes.kind !== "read") return { kind: "unreadable", sessionId, reason: `session.json is ${bytes.kind}` };
   try {
     const parsed = sessionRecordSchema.safeParse(JSON.parse(bytes.bytes.toString("utf8")));
@@ -33,7 +36,9 @@ export function readAllSessions(fs: FileSystem, home: string): RecordRead[] {
     if (errnoOf(error) === "ENOENT") return [];
     throw error;
   }
-  return names.filter((name) => SESSION_ID.test(name)).map((name) => readSessionRecord(fs, home, name));
+  return names
+    .filter((name) => SESSION_ID.test(name))
+    .map((name) => readSessionRecordAt(fs, sessionDirectory(home, name), name));
 }
 
 /** All sessions of a home in memory, each backed by its `session.json`. Writes of one session are in order. */
@@ -42,6 +47,8 @@ export class Catalog {
   readonly #fs: FileSystem;
   readonly #records = new Map<string, SessionRecord>();
   readonly #unreadable = new Map<string, string>();
+  /** Requests whose name a record on disk still has, and needs no more. */
+  readonly #forgotten = new Map<string, Set<string>>();
   /** The last write of each session: writes of one record never overlap. */
   readonly #writes = new Map<string, Promise<void>>();
 
@@ -87,11 +94,26 @@ export class Catalog {
     if (record) this.#records.set(sessionId, { ...record, wanted });
   }
 
-  async #write(record: SessionRecord): Promise<void> {
-    const path = sessionRecordPath(this.#home, record.sessionId);
-    await replaceFileAsync(this.#fs, path, `${JSON.stringify(record, null, 2)}\n`);
-    const lastActivityAt = this.#records.get(record.sessionId)?.lastActivityAt ?? record.lastActivityAt;
-    this.#records.set(record.sessionId, { ...record, lastActivityAt });
+  async #write(changed: SessionRecord): Promise<void> {
+    const { sessionId } = changed;
+    const record = this.#withoutForgotten(changed);
+    const text = `${JSON.stringify(record, null, 2)}\n`;
+    if (Buffer.byteLength(text) > MAX_WRITTEN_BYTES)
+      throw new ProtocolError("usage", "the session's record would be too long: fewer or shorter options or variables");
+    await replaceFileAsync(this.#fs, sessionRecordPath(this.#home, sessionId), text);
+    const lastActivityAt = this.#records.get(sessionId)?.lastActivityAt ?? record.lastActivityAt;
+    // What was forgotten while this was being written goes with the next write.
+    this.#records.set(sessionId, { ...this.#withoutForgotten(record), lastActivityAt });
+    const written = new Set(record.recentRequests?.map(({ requestId }) => requestId));
+    const still = [...(this.#forgotten.get(sessionId) ?? [])].filter((requestId) => written.has(requestId));
+    if (still.length > 0) this.#forgotten.set(sessionId, new Set(still));
+    else this.#forgotten.delete(sessionId);
+  }
+
+  #withoutForgotten(record: SessionRecord): SessionRecord {
+    const forgotten = this.#forgotten.get(record.sessionId);
+    if (!forgotten || !record.recentRequests) return record;
+    return { ...record, recentRequests: record.recentRequests.filter(({ requestId }) => !forgotten.has(requestId)) };
   }
 
   #inOrder(sessionId: string, work: () => Promise<void>): Promise<void> {
@@ -100,7 +122,27 @@ export class Catalog {
       // Whoever asked for this write hears of it; the next one is tried all the same.
     });
     this.#writes.set(sessionId, settled);
+    void settled.then(() => {
+      if (this.#writes.get(sessionId) === settled) this.#writes.delete(sessionId);
+    });
     return result;
+  }
+
+  /** Its answer is remembered elsewhere now; the next write of the record drops it. */
+  forgetRequest(sessionId: string, forgotten: string): void {
+    const record = this.#records.get(sessionId);
+    if (!record?.recentRequests?.some(({ requestId }) => requestId === forgotten)) return;
+    this.#forgotten.set(sessionId, (this.#forgotten.get(sessionId) ?? new Set()).add(forgotten));
+    this.#records.set(sessionId, this.#withoutForgotten(record));
+  }
+
+  /** A session that is no more, once `work` has made that durable; no write of its record runs beside it. */
+  remove(sessionId: string, work: () => Promise<void>): Promise<void> {
+    return this.#inOrder(sessionId, async () => {
+      await work();
+      this.#records.delete(sessionId);
+      this.#forgotten.delete(sessionId);
+    });
   }
 
   /** Seen in lists at once; reaches the disk with the next write. */

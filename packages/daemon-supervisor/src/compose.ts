@@ -6,6 +6,7 @@ import type { ProcessIdentity, ProcessObserver } from "@holdfast/shared-process"
 import type { Logger } from "pino";
 import { bootAll } from "./boot.ts";
 import { Catalog } from "./catalog.ts";
+import { Changes } from "./changes.ts";
 import { newCounters } from "./counters.ts";
 import type { WorkerFiles } from "./descriptor-files.ts";
 import { Channels } from "./effects/channels.ts";
@@ -19,6 +20,7 @@ import { Watcher } from "./effects/watch.ts";
 import { Records } from "./records.ts";
 import { Registry } from "./registry.ts";
 import { Sessions } from "./sessions.ts";
+import { RELEASE_MS } from "./times.ts";
 
 export interface SupervisorParts {
   readonly home: string;
@@ -33,11 +35,12 @@ export interface SupervisorParts {
   readonly isOwner: () => boolean;
   readonly onOwnershipLost: (epoch: number) => void;
   readonly onChanged: () => void;
-  readonly livingOnly?: boolean;
+  readonly forMaintenance?: boolean;
 }
 
 export interface Supervisor {
   readonly context: Context;
+  readonly changes: Changes;
   readonly channels: Channels;
   readonly stores: Stores;
   readonly sessions: Sessions;
@@ -53,14 +56,18 @@ export interface Supervisor {
 export function composeSupervisor(parts: SupervisorParts): Supervisor {
   const { home, fs, epoch, log } = parts;
   const clock = systemClock;
+  const changes = new Changes(clock);
   const catalog = new Catalog(home, fs);
   const records = new Records({ home, fs, clock, catalog, epoch, isOwner: parts.isOwner });
   const registry = new Registry({
     clock,
-    persist: (sessionId, state, last) => records.persist(sessionId, state, last),
+    persist: (sessionId, next) => records.persist(sessionId, next),
     run: (sessionId, effect) => runEffect({ launcher, channels, watcher, ender }, sessionId, effect),
     fresh: (sessionId) => freshValues(context, sessionId),
-    onPublished: () => parts.onChanged(),
+    onPublished: (sessionId) => {
+      changes.tell(sessionId);
+      parts.onChanged();
+    },
     onProblem: (sessionId, message) => log.error({ sessionId, message }, "registration"),
     onDecision: (sessionId, event, decision) => {
       if (decision.kind === "stale") context.counters.staleEvents += 1;
@@ -89,18 +96,21 @@ export function composeSupervisor(parts: SupervisorParts): Supervisor {
   const watcher = new Watcher(context, (generation) => launcher.isChild(generation));
   const channels = new Channels(context, watcher, (sessionId, report) => {
     catalog.touch(sessionId, new Date(report.lastActivityAt).toISOString());
+    changes.tell(sessionId);
     parts.onChanged();
   });
   const ender = new Ender(context, stores);
   const sessions = new Sessions(context, channels);
   return {
     context,
+    changes,
     channels,
     stores,
     sessions,
     ender,
     records,
-    boot: () => bootAll(context, { files: parts.files, records, sessions, livingOnly: parts.livingOnly ?? false }),
+    boot: () =>
+      bootAll(context, { files: parts.files, records, sessions, forMaintenance: parts.forMaintenance ?? false }),
     release: async () => {
       registry.close();
       await registry.drained();
@@ -110,9 +120,7 @@ export function composeSupervisor(parts: SupervisorParts): Supervisor {
   };
 }
 
-/** A disk that stands still must not keep the daemon from ending: what is not released is claimed by proof of its end. */
-const RELEASE_MS = 2_000;
-const pause = (delayMs: number): Promise<void> =>
+export const pause = (delayMs: number): Promise<void> =>
   new Promise((resolve) => void systemClock.setTimer(delayMs, resolve, { background: true }));
 
 const detailOf = (decision: object): object =>

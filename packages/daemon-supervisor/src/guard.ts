@@ -2,7 +2,7 @@ import { watch } from "node:fs";
 import type { FSWatcher } from "node:fs";
 import { dirname } from "node:path";
 import type { Clock } from "@holdfast/shared-process";
-import { ownerFolder } from "./home.ts";
+import { ownerFolder } from "@holdfast/session-worker/transport";
 
 /** After a change: removals come in bursts, and one look answers them all. */
 const LOOK_MS = 50;

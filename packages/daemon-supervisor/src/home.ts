@@ -10,9 +10,11 @@ import { ProtocolError } from "@holdfast/client/protocol";
 /** The folders of a home (DESIGN §4). All 0700, whatever the umask. */
 const homeFolders = ["owner", "workers", "sessions", "run", "logs"] as const;
 
-export const ownerFolder = (home: string): string => `${home}/owner`;
 export const workersFolder = (home: string): string => `${home}/workers`;
 export const sessionsFolder = (home: string): string => `${home}/sessions`;
+/** Requests of supervisor scope: hash and outcome. */
+export const requestsFolder = (home: string): string => `${home}/journal`;
+export const runFolder = (home: string): string => `${home}/run`;
 export const logsFolder = (home: string): string => `${home}/logs`;
 export const lifelinePath = (home: string, name: string): string => `${home}/run/${name}.alive`;
 

@@ -28,8 +28,8 @@ export function createLog(home: string, foreground: boolean): Logger {
     redact: ["*.token", "*.marker", "process.token", "process.marker", "environment"],
   };
   if (!foreground) return pino(options, file);
-  return pino(
-    options,
-    pino.multistream([{ stream: file }, { level: "warn", stream: pino.destination({ dest: 2, sync: true }) }]),
-  );
+  const terminal = pino.destination({ dest: 2, sync: true });
+  // A terminal that was hung up answers EIO, and the daemon that was started in it lives on (I151).
+  terminal.on("error", () => undefined);
+  return pino(options, pino.multistream([{ stream: file }, { level: "warn", stream: terminal }]));
 }

@@ -11,18 +11,25 @@ import {
 } from "@holdfast/shared-process";
 import type { ProcessIdentity } from "@holdfast/shared-process";
 import type { Logger } from "pino";
-import { composeSupervisor, helloOf } from "./compose.ts";
+import { SUPERVISOR_TITLE } from "@holdfast/session-worker/transport";
+import { composeSupervisor, helloOf, pause } from "./compose.ts";
 import { highestEpoch, readWorkerFiles } from "./descriptor-files.ts";
 import { lifelinePath, placeSocket, prepareHome } from "./home.ts";
 import { guardHome } from "./guard.ts";
 import { Idle } from "./idle.ts";
+import { Lanes } from "./lanes.ts";
 import { createLog } from "./log.ts";
 import { claimHome } from "./ownership/claim.ts";
 import type { ClaimOptions, ClaimResult, Ownership } from "./ownership/claim.ts";
-import { SUPERVISOR_TITLE } from "./ownership/judge.ts";
+import { keepReserve, withReserve } from "./ownership/reserve.ts";
+import { finishDeletions } from "./deleted.ts";
+import { maintenanceIsOver } from "./ownership/maintenance.ts";
 import { Creations } from "./server/create.ts";
+import { Names } from "./server/names.ts";
 import { PublicServer } from "./server/server.ts";
+import { Requests } from "./server/requests.ts";
 import type { Services } from "./server/services.ts";
+import { RELEASE_MS } from "./times.ts";
 
 export interface SupervisorOptions {
   readonly home: string;
@@ -73,7 +80,7 @@ export async function claimFor(
 /** A claim that throws, on a full disk say, leaves no lifeline behind either (I124). */
 function claimOrRelease(release: () => void, options: ClaimOptions): ClaimResult {
   try {
-    return claimHome(options);
+    return withReserve(options.fs, options.home, () => claimHome(options));
   } catch (error) {
     release();
     throw error;
@@ -99,9 +106,9 @@ async function runOnce(options: SupervisorOptions, namedEpoch: number): Promise<
   const { home, foreground } = options;
   const { claim, self } = await claimFor(home, "starting", namedEpoch);
   if (claim.kind === "refused") {
-    const why = claim.state.kind === "alive" ? `process ${claim.state.record.identity.pid} owns it` : claim.state.why;
-    process.stderr.write(`${home}: ${why}\n`);
-    return endedWith(claim.state.kind === "alive" && !foreground ? 0 : 3);
+    if (isMaintained(claim) && (await maintenanceIsOver(home))) return await runOnce(options, namedEpoch);
+    process.stderr.write(`${home}: ${whyRefused(claim)}\n`);
+    return endedWith(claim.state.kind === "alive" && !isMaintained(claim) && !foreground ? 0 : 3);
   }
   process.title = SUPERVISOR_TITLE;
   const log = createLog(home, foreground);
@@ -114,6 +121,15 @@ async function runOnce(options: SupervisorOptions, namedEpoch: number): Promise<
     return endedWith(3);
   }
 }
+
+function whyRefused(claim: Extract<ClaimResult, { kind: "refused" }>): string {
+  if (claim.state.kind === "unknown") return claim.state.why;
+  const { pid } = claim.state.record.identity;
+  return isMaintained(claim) ? `process ${pid} stops it by force and does not end` : `process ${pid} owns it`;
+}
+
+const isMaintained = ({ state }: Extract<ClaimResult, { kind: "refused" }>): boolean =>
+  state.kind === "alive" && state.record.phase === "maintenance";
 
 const endingSignals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
@@ -147,8 +163,13 @@ async function serve({ home, workerProgram }: SupervisorOptions, { ownership, se
     onChanged: () => idle.look(supervisor.context.registry),
   });
   const socketPath = placeSocket(nodeFileSystem, home, `d${ownership.epoch}`);
+  const requests = new Requests(supervisor.context, () => ownership.isCurrent());
   const services: Services = {
     context: supervisor.context,
+    requests,
+    names: new Names(supervisor.context.catalog),
+    changes: supervisor.changes,
+    lanes: new Lanes(),
     sessions: supervisor.sessions,
     channels: supervisor.channels,
     stores: supervisor.stores,
@@ -162,10 +183,15 @@ async function serve({ home, workerProgram }: SupervisorOptions, { ownership, se
   for (const signal of endingSignals) process.on(signal, onSignal);
   if (!ownership.isCurrent()) return endedWith(0);
   supervisor.boot();
+  requests.begin(finishDeletions(supervisor.context, requests));
   const creations = new Creations(services);
   const server = new PublicServer(services, { creations, hello: helloOf(supervisor), path: socketPath });
   await server.listen();
-  if (!ownership.enter("serving", socketPath)) finish("another epoch owns the home");
+  const serves = withReserve(nodeFileSystem, home, () => ownership.enter("serving", socketPath));
+  if (!serves) finish("another epoch owns the home");
+  keepReserve(nodeFileSystem, home).catch((error: unknown) =>
+    log.warn({ reason: reasonOf(error) }, "no room to keep a reserve for a full disk"),
+  );
   log.info({ epoch: ownership.epoch, socketPath }, "serving");
   idle.look(supervisor.context.registry);
   const guard = guardHome({ home, socketPath, clock: systemClock }, () => {
@@ -187,6 +213,7 @@ async function serve({ home, workerProgram }: SupervisorOptions, { ownership, se
   supervisor.context.registry.close();
   await server.close();
   await supervisor.release();
+  await Promise.race([requests.close(), pause(RELEASE_MS)]);
   const reclaims = named > 0 && ownership.isCurrent();
   ownership.leave();
   for (const signal of endingSignals) process.off(signal, onSignal);

@@ -13,6 +13,7 @@ import { intentOf, processOf, sampleStates } from "./lifecycle/samples.testing.t
 import { stateNames } from "./lifecycle/state.ts";
 import type { State } from "./lifecycle/state.ts";
 import { Records } from "./records.ts";
+import { sessionRecordOf } from "./session-record.testing.ts";
 
 const sessionId = "01a2aaaa-0000-7000-8000-000000000001";
 let home: string;
@@ -27,24 +28,7 @@ async function records(
   catalogFs: FileSystem = nodeFileSystem,
 ): Promise<{ records: Records; catalog: Catalog }> {
   nodeFileSystem.mkdir(sessionDirectory(home, sessionId), 0o700);
-  await new Catalog(home).create({
-    schemaVersion: 1,
-    sessionId,
-    name: null,
-    agent: "shell",
-    cwd: "/",
-    project: "/",
-    wanted: "running",
-    parentId: null,
-    createdAt: "",
-    lastActivityAt: "",
-    creatingRequest: { requestId: "r", hash: "h" },
-    environment: {},
-    secretNames: [],
-    options: {},
-    lastError: null,
-    failure: null,
-  });
+  await new Catalog(home).create(sessionRecordOf(sessionId));
   const catalog = new Catalog(home, catalogFs);
   return { records: new Records({ home, fs, clock: systemClock, catalog, epoch: 3, isOwner: () => true }), catalog };
 }
@@ -57,7 +41,7 @@ it("writes what it can read back, for every state of the table", async () => {
   const { records: writer } = await records();
   for (const name of stateNames) {
     for (const state of sampleStates[name]) {
-      await writer.persist(sessionId, state, state);
+      await writer.persist(sessionId, { state: state, last: state, request: null });
       for (const read of readWorkerFiles(nodeFileSystem, home).descriptors)
         expect([name, read.kind]).toEqual([name, "descriptor"]);
     }
@@ -66,21 +50,21 @@ it("writes what it can read back, for every state of the table", async () => {
 
 it("I21 I27 keeps the intent with the process until the registration ends", async () => {
   const { records: writer, catalog } = await records();
-  await writer.persist(sessionId, stopping, ready);
+  await writer.persist(sessionId, { state: stopping, last: ready, request: null });
   expect(catalog.get(sessionId)?.wanted).toBe("stopped");
   expect(JSON.parse(readFileSync(descriptor(), "utf8"))).toMatchObject({
     epoch: 3,
     stop: { stopId: "s", goal: "stop" },
   });
-  await writer.persist(sessionId, null, stopping);
+  await writer.persist(sessionId, { state: null, last: stopping, request: null });
   expect(existsSync(descriptor())).toBe(false);
 });
 
 it("writes nothing when nothing changed", async () => {
   const { records: writer } = await records();
-  await writer.persist(sessionId, ready, ready);
+  await writer.persist(sessionId, { state: ready, last: ready, request: null });
   const before = readFileSync(descriptor(), "utf8");
-  await writer.persist(sessionId, { ...ready, name: "reconnecting" }, ready);
+  await writer.persist(sessionId, { state: { ...ready, name: "reconnecting" }, last: ready, request: null });
   expect(readFileSync(descriptor(), "utf8")).toBe(before);
 });
 
@@ -95,10 +79,14 @@ it("I168 a full disk leaves the intent as a bare name, and space brings the reco
   };
   const { records: writer, catalog } = await records(refusing);
   await catalog.update(sessionId, (record) => ({ ...record, wanted: "stopped" }));
-  await writer.persist(sessionId, stopping, ready);
+  await writer.persist(sessionId, { state: stopping, last: ready, request: null });
   expect(readdirSync(join(home, "workers"))).toEqual([`${sessionId}.s.stop`]);
   full = false;
-  await writer.persist(sessionId, { ...stopping, intent: intentOf("archive", "t") }, stopping);
+  await writer.persist(sessionId, {
+    state: { ...stopping, intent: intentOf("archive", "t") },
+    last: stopping,
+    request: null,
+  });
   expect(readdirSync(join(home, "workers"))).toEqual([`${sessionId}.json`]);
 });
 
@@ -118,12 +106,12 @@ const finalizing = sampleStates.finalizing[0]!;
 it("I168 a stop ends on a full disk: nothing names the process any more, the bare name tells the next boot", async () => {
   const { fs } = fullDisk();
   const { records: writer, catalog } = await records(nodeFileSystem, fs);
-  await writer.persist(sessionId, ready, ready);
+  await writer.persist(sessionId, { state: ready, last: ready, request: null });
   const { records: refused } = {
     records: new Records({ home, fs, clock: systemClock, catalog, epoch: 3, isOwner: () => true }),
   };
-  await refused.persist(sessionId, stopping, ready);
-  await refused.persist(sessionId, null, finalizing);
+  await refused.persist(sessionId, { state: stopping, last: ready, request: null });
+  await refused.persist(sessionId, { state: null, last: finalizing, request: null });
   expect(readdirSync(join(home, "workers"))).toEqual([`${sessionId}.s.stop`]);
   expect(catalog.get(sessionId)?.wanted).toBe("stopped");
 });
@@ -131,21 +119,21 @@ it("I168 a stop ends on a full disk: nothing names the process any more, the bar
 it("I13 a stop that was rescinded leaves no bare name behind, also when its descriptor had not changed", async () => {
   const { fs, free } = fullDisk();
   const { records: writer, catalog } = await records(nodeFileSystem, fs);
-  await writer.persist(sessionId, ready, ready);
+  await writer.persist(sessionId, { state: ready, last: ready, request: null });
   const refused = new Records({ home, fs, clock: systemClock, catalog, epoch: 3, isOwner: () => true });
   refused.known(sessionId, { lifecycle: "ready", process: processOf("g"), launches: [] });
-  await refused.persist(sessionId, stopping, ready);
+  await refused.persist(sessionId, { state: stopping, last: ready, request: null });
   free();
-  await refused.persist(sessionId, ready, stopping);
+  await refused.persist(sessionId, { state: ready, last: stopping, request: null });
   expect(readdirSync(join(home, "workers"))).toEqual([`${sessionId}.json`]);
 });
 
 it("I154 a failure without a process is kept in the session's own record", async () => {
   const { records: writer, catalog } = await records();
   const failed = sampleStates.failed.find(({ process }) => process === null)!;
-  await writer.persist(sessionId, failed, ready);
+  await writer.persist(sessionId, { state: failed, last: ready, request: null });
   expect(new Catalog(home).get(sessionId)?.failure).toEqual({ code: "session_failed", reason: "budget" });
-  await writer.persist(sessionId, ready, failed);
+  await writer.persist(sessionId, { state: ready, last: failed, request: null });
   expect(catalog.get(sessionId)?.failure).toBeNull();
 });
 
@@ -160,10 +148,10 @@ it("writes of one session are in order and each sees the one before", async () =
 it("I129 an archive of a session at rest ends the bare name of an older stop, which would undo it at the next boot", async () => {
   const { fs, free } = fullDisk();
   const { records: writer, catalog } = await records(nodeFileSystem, fs);
-  await writer.persist(sessionId, ready, ready);
+  await writer.persist(sessionId, { state: ready, last: ready, request: null });
   const refused = new Records({ home, fs, clock: systemClock, catalog, epoch: 3, isOwner: () => true });
-  await refused.persist(sessionId, stopping, ready);
-  await refused.persist(sessionId, null, finalizing);
+  await refused.persist(sessionId, { state: stopping, last: ready, request: null });
+  await refused.persist(sessionId, { state: null, last: finalizing, request: null });
   free();
   await refused.rest(sessionId, (record) => ({ ...record, wanted: "archived" }));
   expect(readdirSync(join(home, "workers"))).toEqual([]);
@@ -180,6 +168,8 @@ it("writes nothing over the records of another owner", async () => {
     epoch: 3,
     isOwner: () => false,
   });
-  await expect(deposed.persist(sessionId, ready, ready)).rejects.toMatchObject({ code: "ownership_lost" });
+  await expect(deposed.persist(sessionId, { state: ready, last: ready, request: null })).rejects.toMatchObject({
+    code: "ownership_lost",
+  });
   expect(readdirSync(join(home, "workers"))).toEqual([]);
 });

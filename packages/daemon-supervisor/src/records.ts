@@ -15,6 +15,7 @@ import type { DescriptorShape } from "./descriptor.ts";
 import { workersFolder } from "./home.ts";
 import { durableShape } from "./lifecycle/durable.ts";
 import type { State, StopIntent } from "./lifecycle/state.ts";
+import type { Persisted, RequestStamp } from "./registry.ts";
 
 interface RecordsOptions {
   readonly home: string;
@@ -46,17 +47,29 @@ export class Records {
     this.#intents.set(sessionId, paths);
   }
 
-  /** A session without a registration: only what is wanted of it is written, and no bare name says otherwise any more. */
+  /** A session without a registration: only its record is written, and no bare name says otherwise any more. */
   async rest(sessionId: string, change: (record: SessionRecord) => SessionRecord): Promise<void> {
-    await this.#options.catalog.update(sessionId, change);
+    await this.change(sessionId, change);
     await this.#dropBareIntents(sessionId);
   }
 
-  async persist(sessionId: string, state: State | null, last: State): Promise<void> {
-    const intent = intentOf(state ?? last);
+  /** What does not depend on the session's state. */
+  async change(sessionId: string, change: (record: SessionRecord) => SessionRecord): Promise<void> {
+    this.#checkOwner();
+    await this.#options.catalog.update(sessionId, change);
+  }
+
+  /** Another owner's records are never overwritten. */
+  #checkOwner(): void {
     if (!this.#options.isOwner()) throw new CodedError("ownership_lost", "another supervisor owns the home");
+  }
+
+  async persist(sessionId: string, next: Persisted): Promise<void> {
+    const { state, last } = next;
+    const intent = intentOf(state ?? last);
+    this.#checkOwner();
     try {
-      await this.#write(sessionId, state, last);
+      await this.#write(sessionId, next);
     } catch (error) {
       if (!intent || !this.#writeBareIntent(sessionId, intent)) throw error;
       // The name says what the records could not: the stop goes on, and a later boot finishes what is left to write (I168).
@@ -64,11 +77,11 @@ export class Records {
     }
   }
 
-  async #write(sessionId: string, state: State | null, last: State): Promise<void> {
+  async #write(sessionId: string, { state, last, request }: Persisted): Promise<void> {
     const { catalog } = this.#options;
     const { wanted, failure, descriptor } = durableShape(state ?? last);
     await catalog.update(sessionId, (record) => ({
-      ...record,
+      ...withRequest(record, request),
       wanted,
       failure: state === null ? null : failure,
       lastError: failure?.reason ?? (state?.name === "ready" ? null : record.lastError),
@@ -131,6 +144,16 @@ export class Records {
     this.#intents.delete(sessionId);
   }
 }
+
+/** One file holds a request's effect and its name: after any crash both are there, or neither (I143). */
+export function withRequest(record: SessionRecord, request: RequestStamp | null): SessionRecord {
+  const { recentRequests = [] } = record;
+  if (!request || recentRequests.some(({ requestId }) => requestId === request.requestId)) return record;
+  return { ...record, recentRequests: [...recentRequests, request].slice(-RECENT_REQUESTS) };
+}
+
+/** Kept in a session's own record until the home's journal has them; more pile up only where that takes nothing. */
+const RECENT_REQUESTS = 256;
 
 const intentOf = (state: State): StopIntent | null =>
   state.name === "stopping" || state.name === "finalizing" ? state.intent : null;

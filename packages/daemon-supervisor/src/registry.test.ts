@@ -29,7 +29,7 @@ function world(
   const clock = new FakeClock();
   const registry: Registry = new Registry({
     clock,
-    persist: async (sessionId, state) => {
+    persist: async (sessionId, { state }) => {
       await persist(sessionId, state);
       trace.push(`${sessionId} durable ${state?.name ?? "removed"}`);
     },
@@ -122,6 +122,21 @@ it("I168 a stop is not held up by an earlier state that the disk does not take",
   expect(trace.at(-1)).toBe("a finalize");
 });
 
+it("I168 a stop that overtakes a launch whose record the disk does not take is finished, not waited for for ever", async () => {
+  const { registry, trace } = world(async (_sessionId, state) => {
+    if (state?.name === "launching") throw new Error("disk full");
+  });
+  registry.enroll("a", { name: "launching", generation: "g", launches: [], due: null }, [
+    { type: "spawn", generation: "g" },
+  ]);
+  registry.dispatch("a", { type: "stop", intent: intentOf("stop") });
+  expect(await registry.until("a", (state) => state?.name === "finalizing", 1_000)).toMatchObject({
+    name: "finalizing",
+    process: null,
+  });
+  expect(trace).not.toContain("a spawn");
+});
+
 it("runs the timer of the newest state only", async () => {
   const { registry, clock } = world();
   registry.enroll("a", ready("g"), []);
@@ -130,16 +145,23 @@ it("runs the timer of the newest state only", async () => {
   await registry.drained();
   clock.advance(1_000);
   expect(registry.newest("a")).toMatchObject({ phase: "granted" });
-  clock.advance(5_000);
+  registry.dispatch("a", { type: "progress", generation: "g" });
+  clock.advance(2_500);
+  registry.dispatch("a", { type: "progress", generation: "g" });
+  clock.advance(2_500);
   expect(registry.newest("a")).toMatchObject({ phase: "killing" });
 });
 
 it("ends a registration: its waiters learn it, later events find nothing", async () => {
   const { registry } = world();
-  registry.enroll("a", { name: "finalizing", process: null, launches: [], intent: intentOf("stop"), due: null }, []);
+  registry.enroll(
+    "a",
+    { name: "finalizing", process: null, launches: [], intent: intentOf("stop"), since: 0, problem: null, due: null },
+    [],
+  );
   const ended = registry.until("a", (state) => state === null, 1_000);
   registry.dispatch("a", { type: "finalized", stopId: "s", fresh: freshOf("f") });
   expect(await ended).toBeNull();
-  expect(registry.dispatch("a", { type: "resume", fresh: freshOf("f") })).toEqual({ kind: "absent" });
+  expect(registry.dispatch("a", { type: "resume", by: "resume", fresh: freshOf("f") })).toEqual({ kind: "absent" });
   expect(registry.sessionIds()).toEqual([]);
 });

@@ -1,19 +1,39 @@
 import type { Clock } from "@holdfast/shared-process";
 import { reasonOf } from "@holdfast/shared-process";
-import { reduce } from "./lifecycle/reduce.ts";
+import { isEnding, reduce } from "./lifecycle/reduce.ts";
 import type { Reduced } from "./lifecycle/reduce.ts";
 import type { Effect, Event, Fresh, Millis, State } from "./lifecycle/state.ts";
 
 export interface RegistryPorts {
   readonly clock: Clock;
-  /** Makes a state's records durable; `null` removes the descriptor of a registration that ended. Rejects while the disk refuses. */
-  readonly persist: (sessionId: string, state: State | null, last: State) => Promise<void>;
+  /** Makes a state's records durable, and with them the request that asked for it. Rejects while the disk refuses. */
+  readonly persist: (sessionId: string, next: Persisted) => Promise<void>;
   /** Runs one effect; whatever comes of it is dispatched as an event. */
   readonly run: (sessionId: string, effect: Effect) => void;
   readonly fresh: (sessionId: string) => Fresh;
   readonly onPublished: (sessionId: string, state: State | null) => void;
   readonly onProblem: (sessionId: string, message: string) => void;
   readonly onDecision: (sessionId: string, event: Event, decision: Reduced) => void;
+}
+
+/** A client's request, as it is kept where it takes effect (I143). */
+export interface RequestStamp {
+  readonly requestId: string;
+  /** SHA-256 (hex) over method and content. */
+  readonly hash: string;
+}
+
+/** `state` is `null` when the registration ends: its descriptor goes. `last` is the state in memory when that was decided. */
+export interface Persisted {
+  readonly state: State | null;
+  readonly last: State;
+  readonly request: RequestStamp | null;
+}
+
+interface Next {
+  readonly state: State | null;
+  readonly effects: readonly Effect[];
+  readonly request: RequestStamp | null;
 }
 
 interface Registration {
@@ -24,8 +44,6 @@ interface Registration {
   outbox: Promise<void>;
   timer: Disposable | null;
 }
-
-const isEnding = ({ name }: State): boolean => name === "stopping" || name === "finalizing";
 
 type Listener = () => void;
 
@@ -52,14 +70,18 @@ export class Registry {
   }
 
   /** Adds a registration in its first state, visible at once; its effects run when its records are written. */
-  enroll(sessionId: string, state: State, effects: readonly Effect[]): void {
+  enroll(sessionId: string, state: State, effects: readonly Effect[], request: RequestStamp | null = null): void {
     const registration = { state, published: state, ended: false, outbox: Promise.resolve(), timer: null };
     this.#registrations.set(sessionId, registration);
-    this.#commit(sessionId, registration, { state, effects });
+    this.#commit(sessionId, registration, { state, effects, request });
   }
 
   /** The one way in. Answers at once; what it caused shows in `published`. */
-  dispatch(sessionId: string, event: Event): Reduced | { readonly kind: "absent" } {
+  dispatch(
+    sessionId: string,
+    event: Event,
+    request: RequestStamp | null = null,
+  ): Reduced | { readonly kind: "absent" } {
     const registration = this.#registrations.get(sessionId);
     if (!registration || registration.ended || this.#closed) return { kind: "absent" };
     let decision: Reduced;
@@ -73,10 +95,11 @@ export class Registry {
     this.#ports.onDecision(sessionId, event, decision);
     if (decision.kind === "move") {
       registration.state = decision.state;
-      this.#commit(sessionId, registration, decision);
+      const { state, effects } = decision;
+      this.#commit(sessionId, registration, { state, effects, request });
     } else if (decision.kind === "remove") {
       registration.ended = true;
-      this.#commit(sessionId, registration, { state: null, effects: [] });
+      this.#commit(sessionId, registration, { state: null, effects: [], request: null });
     }
     return decision;
   }
@@ -144,23 +167,32 @@ export class Registry {
     }
   }
 
-  #commit(
-    sessionId: string,
-    registration: Registration,
-    next: { readonly state: State | null; readonly effects: readonly Effect[] },
-  ): void {
+  #commit(sessionId: string, registration: Registration, next: Next): void {
     this.#setTimer(sessionId, registration, next.state);
     const last = registration.state;
     registration.outbox = registration.outbox.then(async () => {
-      if (!(await this.#persist(sessionId, registration, { state: next.state, last }))) return;
+      const { state, request } = next;
+      if (!(await this.#persist(sessionId, registration, { state, last, request })))
+        return this.#dropped(sessionId, next);
       if (next.state) registration.published = next.state;
       else if (this.#registrations.get(sessionId) === registration) this.#registrations.delete(sessionId);
       this.#publish(sessionId, next);
     });
   }
 
+  /** A launch whose state was never written is never run: whoever overtook it waits for its answer. */
+  #dropped(sessionId: string, { effects }: Next): void {
+    for (const effect of effects) {
+      if (effect.type !== "spawn") continue;
+      const { generation } = effect;
+      const fresh = this.#ports.fresh(sessionId);
+      const reason = "overtaken before it was written";
+      this.dispatch(sessionId, { type: "spawn_failed", generation, terminal: false, reason, code: null, fresh });
+    }
+  }
+
   /** A bug in what looks on or acts must not stop this session's later moves. */
-  #publish(sessionId: string, next: { readonly state: State | null; readonly effects: readonly Effect[] }): void {
+  #publish(sessionId: string, next: Next): void {
     const steps = [
       () => this.#ports.onPublished(sessionId, next.state),
       ...(this.#listeners.get(sessionId) ?? []),
@@ -176,20 +208,16 @@ export class Registry {
   }
 
   /** False when the state was not written: a stop has overtaken it, whose own record may be one that a full disk still takes (I168). */
-  async #persist(
-    sessionId: string,
-    registration: Registration,
-    { state, last }: { readonly state: State | null; readonly last: State },
-  ): Promise<boolean> {
+  async #persist(sessionId: string, registration: Registration, next: Persisted): Promise<boolean> {
     for (;;) {
       try {
-        await this.#ports.persist(sessionId, state, last);
+        await this.#ports.persist(sessionId, next);
         return true;
       } catch (error) {
         this.#ports.onProblem(sessionId, `cannot write its records: ${reasonOf(error)}`);
         // Whoever ends now leaves the older records, which are whole, to its successor.
         if (this.#closed) return false;
-        if (registration.state !== state && isEnding(registration.state)) return false;
+        if (registration.state !== next.state && isEnding(registration.state)) return false;
         await new Promise<void>((resolve) => void this.#ports.clock.setTimer(PERSIST_RETRY_MS, resolve));
       }
     }

@@ -1,6 +1,7 @@
 import type { SessionRow, SessionState } from "@holdfast/client/protocol";
 import type { SessionRecord, WorkerReport } from "@holdfast/session-worker/transport";
-import type { State } from "./lifecycle/state.ts";
+import type { Millis, State } from "./lifecycle/state.ts";
+import { DEGRADED_MS } from "./lifecycle/times.ts";
 
 /** What clients see of a state (DESIGN §3.1): an intent shows as stopping, a worker without a channel as recovering (I25). */
 export function visibleState(state: State, connected: boolean): SessionState {
@@ -35,9 +36,11 @@ export interface RowParts {
   readonly state: State | null;
   readonly report: WorkerReport | null;
   readonly quarantine: string | null;
+  /** Of a clock that counts from boot; needed where there is a state. */
+  readonly now?: Millis;
 }
 
-export function rowOf({ record, state, report, quarantine }: RowParts): SessionRow {
+export function rowOf({ record, state, report, quarantine, now = 0 }: RowParts): SessionRow {
   const process = state && "process" in state ? state.process : null;
   const visible = state ? visibleState(state, report !== null) : restingState[record.wanted];
   const hasProcess = process !== null && visible !== "failed" && state?.name !== "recovering";
@@ -59,8 +62,16 @@ export function rowOf({ record, state, report, quarantine }: RowParts): SessionR
     childCount: 0,
     openOperations: report?.openOperations ?? 0,
     memoryBytes: null,
-    reason: quarantine ?? reasonOf(record, state, report),
+    reason: quarantine ?? (state && endingReason(state, now)) ?? reasonOf(record, state, report),
   };
+}
+
+/** Why an end takes long, once it does. */
+function endingReason(state: State, now: Millis): string | null {
+  if (state.name !== "stopping" && state.name !== "finalizing") return null;
+  const problem = state.name === "finalizing" ? state.problem : null;
+  const degraded = now - state.since >= DEGRADED_MS ? "degraded: its end takes longer than 10 minutes" : null;
+  return [degraded, problem].filter((part) => part !== null).join("; ") || null;
 }
 
 function reasonOf(record: SessionRecord, state: State | null, report: WorkerReport | null): string | null {

@@ -58,6 +58,7 @@ export class Sessions {
       state: this.#context.registry.published(sessionId),
       report: this.#channels.report(sessionId),
       quarantine,
+      now: this.#context.clock.monotonic(),
     });
   }
 

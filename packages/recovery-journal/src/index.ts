@@ -2,6 +2,7 @@ export type { FileSystem } from "./file-system.ts";
 export { nodeFileSystem } from "./node-file-system.ts";
 export { ensurePrivateDirectory, ensurePrivateDirectoryAsync } from "./durable/private-directory.ts";
 export { publishFile, type PublishResult } from "./durable/publish-file.ts";
+export { removeTree } from "./durable/remove-tree.ts";
 export { replaceFile } from "./durable/replace-file.ts";
 export { replaceFileAsync, syncDirectoryAsync } from "./durable/replace-file-async.ts";
 export { type BoundedRead, createMarkerFile, readBounded, removeFile } from "./durable/small-files.ts";

@@ -85,7 +85,7 @@ describe("turns of the shell", () => {
     expect((await worker.prompt("X=1; command echo still here")).stdout).toBe("still here\n");
     const { actionId } = await worker.submit("prompt", "while :; do sleep 0.05; done");
     await worker.started(actionId);
-    await worker.request("session/cancel", {});
+    await worker.request("session/cancel", { requestId: "c1", hash: "h" });
     expect(await worker.ended(actionId)).toMatchObject({ stopReason: "cancelled" });
     expect((await worker.prompt("command echo $X")).stdout).toBe("1\n");
   });
@@ -95,11 +95,11 @@ describe("turns of the shell", () => {
     await worker.prompt("X=kept; f() { while :; do sleep 0.05 | cat; done; }");
     const { actionId } = await worker.submit("prompt", "f; echo not reached");
     await worker.started(actionId);
-    await worker.request("session/cancel", {});
+    await worker.request("session/cancel", { requestId: "c2", hash: "h" });
     expect(await worker.ended(actionId)).toMatchObject({ stopReason: "cancelled" });
     expect((await worker.prompt("echo $X")).stdout).toBe("kept\n");
     expect(world.transcript.some((line) => line["type"] === "restored")).toBe(false);
-    await worker.request("session/cancel", {});
+    await worker.request("session/cancel", { requestId: "c3", hash: "h" });
   });
 
   it("kills what ignores the interrupt at a second cancel, and starts a new shell where it was", async () => {
@@ -107,8 +107,8 @@ describe("turns of the shell", () => {
     await worker.prompt("mkdir e; cd e");
     const { actionId } = await worker.submit("prompt", "trap '' INT; while :; do sleep 5; done");
     await worker.started(actionId);
-    await worker.request("session/cancel", {});
-    await worker.request("session/cancel", { actionId });
+    await worker.request("session/cancel", { requestId: "c4", hash: "h" });
+    await worker.request("session/cancel", { requestId: "c5", hash: "h", actionId });
     expect(await worker.ended(actionId)).toMatchObject({ stopReason: "cancelled" });
     expect((await worker.prompt("pwd")).stdout).toBe(`${world.cwd}/e\n`);
   });
@@ -119,7 +119,7 @@ describe("turns of the shell", () => {
     await worker.started(first["actionId"]);
     const second = await worker.submit("follow_up", "echo second");
     const third = await worker.submit("prompt", "echo third");
-    await worker.request("session/cancel", { actionId: third["actionId"] });
+    await worker.request("session/cancel", { requestId: "c6", hash: "h", actionId: third["actionId"] });
     const urgent = await worker.submit("steer", "echo urgent", { interrupt: true });
     expect(urgent).toMatchObject({ status: "interrupted" });
     await worker.ended(second["actionId"]);
@@ -154,7 +154,7 @@ describe("who may talk to a worker", () => {
       phase: "serving",
     });
     expect(await worker.connectControl({ epoch: 4 })).toEqual({ kind: "refused", why: "stale_epoch", epoch: 5 });
-    const late = old.request("session/cancel", {});
+    const late = old.request("session/cancel", { requestId: "c7", hash: "h" });
     expect(codeOf(await late.catch((error: unknown) => error))).toBe("ownership_lost");
     expect(await worker.connectControl({ epoch: 5 })).toMatchObject({ kind: "hello" });
     await until("the older connection is closed", () => old.closed);

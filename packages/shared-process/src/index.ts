@@ -14,9 +14,17 @@ export { type GatedProcess, type GatedSpawnOptions, spawnGated } from "./spawn/g
 export type { LaunchFailure, LaunchFailureCode, LaunchOptions } from "./spawn/launch.ts";
 export { type OwnedProcess, type OwnedSpawnOptions, spawnOwned } from "./spawn/owned.ts";
 export { isDefunct, type ParsedStat, parseStat, type ProcessStat } from "./stat.ts";
+export type { Spare } from "./tree/ancestry.ts";
 export { type EndMarkedOptions, endMarked, type TreeReport } from "./tree/end.ts";
 export { defaultKeep } from "./tree/keep.ts";
 export { type MarkedProcess, type MarkedScan, scanMarked, type ScanOptions } from "./tree/scan.ts";
+export {
+  type EnvironmentScan,
+  type EnvironmentScanOptions,
+  type FoundProcess,
+  scanEnvironments,
+} from "./tree/environments.ts";
+export { openPaths, type OpenPaths } from "./tree/open-paths.ts";
 export { type TreeUsage, treeUsage } from "./tree/usage.ts";
 export type {
   Capabilities,

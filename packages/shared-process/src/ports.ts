@@ -8,6 +8,8 @@ import type { Signal } from "./types.ts";
 export interface ProcessPorts {
   readonly platform: string;
   readonly pid: number;
+  /** The real user of this process; -1 where there are no users. */
+  readonly uid: number;
   /** Latin-1 text, so that each byte stays one character. */
   readFile(path: string): string;
   readLink(path: string): string;
@@ -33,6 +35,7 @@ function readProcFile(path: string): string {
 export const systemPorts: ProcessPorts = {
   platform: process.platform,
   pid: process.pid,
+  uid: process.getuid?.() ?? -1,
   readFile: readProcFile,
   readLink: (path) => readlinkSync(path),
   listDirectory: (path) => readdirSync(path),

@@ -21,6 +21,7 @@ describe("parseStat", () => {
         systemTicks: 60,
         threads: 3,
         startTicks: "987654",
+        residentPages: 200,
       },
     });
   });

@@ -11,27 +11,27 @@ export interface ProcessStat {
   readonly systemTicks: number;
   readonly threads: number;
   readonly startTicks: string;
+  /** Resident memory; shared pages count in every process that has them. */
+  readonly residentPages: number;
 }
 
 export type ParsedStat = { readonly kind: "parsed"; readonly stat: ProcessStat } | { readonly kind: "unparsable" };
 
+/** A letter, and numbers. */
+const FIELDS = /^[A-Za-z](?: -?\d+)+$/;
 const HEAD = /^(\d+) \(([^]*)$/;
 /** Field number in proc_pid_stat(5) → place in the fields after the name, which start with field 3. */
 const place = (field: number): number => field - 3;
-const FIELDS_NEEDED = place(22) + 1;
+const FIELDS_NEEDED = place(24) + 1;
 
 /** The name may hold anything, so the fields begin after the LAST `)`: `a) Z 1 (b` is a legal name. */
 export function parseStat(text: string): ParsedStat {
   const close = text.lastIndexOf(")");
   const head = HEAD.exec(text.slice(0, Math.max(close, 0)));
-  const fields = text
-    .slice(close + 1)
-    .trim()
-    .split(" ");
+  const tail = text.slice(close + 1).trim();
+  const fields = tail.split(" ");
   const state = fields[0] ?? "";
-  const numbers = fields.slice(1);
-  if (head === null || fields.length < FIELDS_NEEDED || !/^[A-Za-z]$/.test(state)) return { kind: "unparsable" };
-  if (!numbers.every((field) => /^-?\d+$/.test(field))) return { kind: "unparsable" };
+  if (head === null || fields.length < FIELDS_NEEDED || !FIELDS.test(tail)) return { kind: "unparsable" };
   const startTicks = fields[place(22)] ?? "";
   if (!/^\d+$/.test(startTicks)) return { kind: "unparsable" };
   const number = (field: number): number => Number(fields[place(field)]);
@@ -48,6 +48,7 @@ export function parseStat(text: string): ParsedStat {
       systemTicks: number(15),
       threads: number(20),
       startTicks,
+      residentPages: number(24),
     },
   };
 }

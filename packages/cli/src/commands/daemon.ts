@@ -45,6 +45,8 @@ function addStatus(status: Command, invocation: Invocation): void {
   invocation.handle<{ quiet?: boolean }>(
     status.option("--quiet", "the pid alone"),
     async (context, { quiet = false }) => {
+      if (quiet && context.options.json)
+        throw usage("--quiet and --json exclude each other", "--json alone prints the pid too");
       const client = await context.clientWithoutStart();
       const answer = await client.call("daemon/status", {});
       if (quiet) await context.print(String(answer.pid));

@@ -5,6 +5,7 @@ import { parseDuration } from "../duration.ts";
 import { examples } from "../help.ts";
 import { promptText } from "../inputs.ts";
 import type { Invocation } from "../invocation.ts";
+import { submitAlone } from "../submit.ts";
 import { usage } from "../usage.ts";
 
 interface Options {
@@ -44,8 +45,7 @@ export function addPrompt(command: Command, invocation: Invocation): void {
       const statusHint = "--exit-code passes the status on";
       return await runPrompt(context, { session, text, requestId, form, passStatus, statusHint, timeoutMs });
     }
-    const client = await context.client();
-    const accepted = await client.call("session/prompt", { session, text, requestId });
+    const accepted = await submitAlone(context, { method: "session/prompt", params: { session, text, requestId } });
     await context.answer(accepted, () => `accepted: ${accepted.actionId}`);
     return 0;
   });

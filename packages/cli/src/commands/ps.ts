@@ -1,9 +1,9 @@
 import { ProtocolError } from "@holdfast/client/protocol";
-import type { ForceStopPlan } from "@holdfast/daemon-supervisor/offline";
 import type { Command } from "commander";
 import type { Context } from "../context.ts";
 import { confirmed } from "../confirm.ts";
 import { examples } from "../help.ts";
+import { homeOf } from "../home.ts";
 import type { Invocation } from "../invocation.ts";
 import { psText } from "../ps-text.ts";
 import { styleOf } from "../table.ts";
@@ -11,71 +11,64 @@ import { usage } from "../usage.ts";
 
 interface Options {
   readonly forceStop?: boolean;
+  readonly all?: boolean;
   readonly dryRun?: boolean;
   readonly yes?: boolean;
 }
 
 export function addPs(command: Command, invocation: Invocation): void {
-  examples(command, "agent ps", "agent ps --force-stop --dry-run", "agent ps --force-stop --yes");
+  examples(
+    command,
+    "agent ps                          daemons and workers of every home",
+    "agent ps --force-stop --dry-run   what would be stopped in this home",
+    "agent ps --force-stop --yes       stop it, without a question",
+    "agent ps --force-stop --all       stop those of every home",
+  );
   command
-    .description("the daemon and workers of this home, and what became of them")
-    .option("--force-stop", "stop them all for certain, by identity")
-    .option("--dry-run", "only say what would be stopped")
-    .option("--yes", "do not ask");
+    .description("every daemon and worker of yours on this machine, of every home, and what became of them")
+    .option("--force-stop", "stop those of this home for certain, by identity")
+    .option("--all", "with --force-stop: those of every home")
+    .option("--dry-run", "with --force-stop: only say what would be stopped")
+    .option("--yes", "with --force-stop: do not ask");
   invocation.handle<Options>(command, async (context, options) => {
     if (options.forceStop) return await forceStop(context, options);
-    if (options.dryRun || options.yes)
-      throw usage("--dry-run and --yes belong to --force-stop", "agent ps --force-stop --dry-run");
-    const { psOffline } = await import("@holdfast/daemon-supervisor/offline");
-    const report = await psOffline(context.options.home);
-    const { stdout, env } = context.io;
-    await context.answer(report, () => psText(report, styleOf(stdout, env)));
+    if (options.all || options.dryRun || options.yes)
+      throw usage("--all, --dry-run and --yes belong to --force-stop", "agent ps --force-stop --dry-run");
+    const { psReport } = await import("@holdfast/daemon-supervisor/offline");
+    const { io } = context;
+    const report = await psReport(
+      context.options.home,
+      homeOf(undefined, io.env, () => io.cwd),
+    );
+    await context.answer(report, () => psText(report, styleOf(io.stdout, io.env)));
     return 0;
   });
 }
 
 const UNTOUCHED = "nothing was touched";
 
-async function forceStop(context: Context, { dryRun, yes }: Options): Promise<number> {
-  const { home } = context.options;
-  const offline = await import("@holdfast/daemon-supervisor/offline");
-  const plan = await offline.planForceStop(home);
-  for (const line of planText(plan, home)) await context.say(line);
+async function forceStop(context: Context, { all = false, dryRun, yes }: Options): Promise<number> {
+  const request = { home: context.options.home, all };
+  const [offline, text] = await Promise.all([
+    import("@holdfast/daemon-supervisor/offline"),
+    import("../force-stop-text.ts"),
+  ]);
+  const plan = offline.planForceStop(request);
+  for (const line of text.planText(plan)) await context.say(line);
   if (dryRun) {
-    if (context.options.json)
-      await context.answer({ stopped: [], kept: [], failed: [], plan: planEntries(plan) }, () => "");
+    const answer = { stopped: [], kept: plan.kept, failed: [], plan: text.planEntries(plan) };
+    if (context.options.json) await context.answer(answer, () => "");
     return 0;
   }
-  const something = plan.daemon !== null || plan.workers.length > 0;
-  if (something && !yes && !(await confirmed(context, "stop them? [y/N] ", UNTOUCHED)))
-    throw new ProtocolError("confirmation_required", UNTOUCHED, { hint: "agent ps --force-stop --yes" });
+  if (!offline.isEmpty(plan) && !yes && !(await confirmed(context, "stop them? [y/N] ", UNTOUCHED))) {
+    const hint = `agent ps --force-stop ${all ? "--all " : ""}--yes`;
+    throw new ProtocolError("confirmation_required", UNTOUCHED, { hint });
+  }
   const { programs } = await import("../programs.ts");
-  const outcome = await offline.forceStop(home, {
+  const outcome = await offline.forceStop(request, plan, {
     workerProgram: programs().worker,
-    onProgress: (text) => void context.notice(text),
+    onProgress: (line) => void context.notice(line),
   });
-  await context.answer(outcome, () => {
-    const failed = outcome.failed.map(({ kind, id, reason }) => `not stopped: ${kind} ${id}: ${reason}`);
-    return [`stopped ${outcome.stopped.length}, kept ${outcome.kept.length}`, ...failed].join("\n");
-  });
+  await context.answer(outcome, () => text.reportText(outcome));
   return outcome.failed.length > 0 ? 1 : 0;
-}
-
-/** As they would stand in the report. */
-const planEntries = ({ daemon, workers }: ForceStopPlan) => [
-  ...(daemon ? [{ kind: "daemon", id: daemon.startId, pid: daemon.pid }] : []),
-  ...workers.map(({ sessionId, pid }) => ({ kind: "worker", id: sessionId, pid })),
-];
-
-/** Nothing of another home is looked at, so nothing of one can be touched. */
-function planText({ daemon, workers }: ForceStopPlan, home: string): string[] {
-  if (daemon === null && workers.length === 0) return [`nothing to stop in ${home}`];
-  return [
-    ...(daemon ? [`will stop: daemon, pid ${daemon.pid}`] : []),
-    ...workers.map(({ sessionId, name, pid, verdict }) => {
-      const proof = verdict === "current" ? "" : `, ${verdict}: only what can be proven is signalled`;
-      return `will stop: worker of ${name ?? sessionId}, pid ${pid}${proof}`;
-    }),
-    "not touched: other homes",
-  ];
 }

@@ -5,6 +5,7 @@ import { promptText } from "../inputs.ts";
 import type { Invocation } from "../invocation.ts";
 import { isCode } from "../reads.ts";
 import { rowLine } from "../rows.ts";
+import { submitAlone } from "../submit.ts";
 
 /** These verbs never wait for a turn; the flag is there so that scripts can treat them like `prompt`. */
 const NO_WAIT = "answer once it is accepted (these verbs always do)";
@@ -26,13 +27,9 @@ export function addSteering(session: Command, invocation: Invocation): void {
   invocation.handle<{ interrupt?: boolean }>(steer, async (context, { interrupt }, [given = "", argument = ""]) => {
     const selected = context.select(given);
     const text = await promptText(argument, context.io);
-    const client = await context.client();
-    const outcome = await client.call("session/steer", {
-      session: selected,
-      text,
-      requestId: await context.mutationId(),
-      ...(interrupt ? { interrupt } : {}),
-    });
+    const requestId = await context.mutationId();
+    const params = { session: selected, text, requestId, ...(interrupt ? { interrupt } : {}) };
+    const outcome = await submitAlone(context, { method: "session/steer", params });
     await context.answer(outcome, () => `${outcome.status}: ${outcome.actionId}`);
   });
 
@@ -46,9 +43,8 @@ export function addSteering(session: Command, invocation: Invocation): void {
   invocation.handle(followUp, async (context, _options, [given = "", argument = ""]) => {
     const selected = context.select(given);
     const text = await promptText(argument, context.io);
-    const client = await context.client();
-    const requestId = await context.mutationId();
-    const outcome = await client.call("session/follow_up", { session: selected, text, requestId });
+    const params = { session: selected, text, requestId: await context.mutationId() };
+    const outcome = await submitAlone(context, { method: "session/follow_up", params });
     await context.answer(outcome, () => `${outcome.status}: ${outcome.actionId}`);
   });
 

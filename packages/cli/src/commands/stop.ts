@@ -1,6 +1,7 @@
 import { ProtocolError } from "@holdfast/client/protocol";
 import type { Command } from "commander";
 import { Interrupted } from "../confirm.ts";
+import type { Context } from "../context.ts";
 import { examples } from "../help.ts";
 import type { Invocation } from "../invocation.ts";
 import { rowLine } from "../rows.ts";
@@ -22,23 +23,37 @@ export function addStop(command: Command, invocation: Invocation): void {
     .option("--force", "do not wait for a graceful end")
     .option("--archive", "archive it too")
     .option("--no-wait", "answer within 2 s: stopped, or stopping (exit 8)");
-  invocation.handle<Options>(command, async (context, { force, archive, wait }, [given = ""]) => {
-    const session = context.select(given);
-    const leave = new AbortController();
-    const client = await context.client();
-    const requestId = await context.mutationId();
-    const interrupt = context.io.onSignal("SIGINT", () => leave.abort(new Interrupted(GOES_ON)));
-    await context.notice(`stopping ${session}`);
-    try {
-      const params = { session, requestId, wait, ...(force ? { force } : {}), ...(archive ? { archive } : {}) };
-      const row = await client.call("session/stop", params, { signal: leave.signal });
-      await context.answer(row, () => rowLine(row));
-      if (row.state !== "stopping") return 0;
-      throw new ProtocolError("stopping", `still stopping${row.killAt ? `; killed at ${row.killAt}` : ""}`, {
-        hint: `agent session show ${session}`,
-      });
-    } finally {
-      interrupt[Symbol.dispose]();
-    }
+  invocation.handle<Options>(command, async (context, options, [given = ""]) => {
+    await stopSession(context, given, options);
   });
+}
+
+export function addArchive(command: Command, invocation: Invocation): void {
+  examples(command, "agent session archive build", "agent session list --archived");
+  command
+    .description("stop a session and hide it from lists; its name becomes free")
+    .argument("<session>", "id, name, or part of an id");
+  invocation.handle(command, async (context, _options, [given = ""]) => {
+    await stopSession(context, given, { archive: true, wait: true });
+  });
+}
+
+async function stopSession(context: Context, given: string, { force, archive, wait }: Options): Promise<void> {
+  const session = context.select(given);
+  const leave = new AbortController();
+  const client = await context.client();
+  const requestId = await context.mutationId();
+  const interrupt = context.io.onSignal("SIGINT", () => leave.abort(new Interrupted(GOES_ON)));
+  await context.notice(`stopping ${session}`);
+  try {
+    const params = { session, requestId, wait, ...(force ? { force } : {}), ...(archive ? { archive } : {}) };
+    const row = await client.call("session/stop", params, { signal: leave.signal });
+    await context.answer(row, () => rowLine(row));
+    if (row.state !== "stopping") return;
+    throw new ProtocolError("stopping", `still stopping${row.killAt ? `; killed at ${row.killAt}` : ""}`, {
+      hint: `agent session show ${session}`,
+    });
+  } finally {
+    interrupt[Symbol.dispose]();
+  }
 }

@@ -1,7 +1,8 @@
 export { ProtocolError, errorCodes, isErrorCode } from "./codes.ts";
 export type { ErrorCode } from "./codes.ts";
 export * from "./limits.ts";
-export { sessionStates } from "./rows.ts";
+export { sessionStates, waitConditions } from "./rows.ts";
+export { meets } from "./wait-condition.ts";
 export type {
   Activity,
   DaemonStatus,
@@ -10,6 +11,9 @@ export type {
   SessionDetails,
   SessionRow,
   SessionState,
+  SessionTree,
+  WaitAnswer,
+  WaitCondition,
   WaitingFor,
 } from "./rows.ts";
 export type {

@@ -1,9 +1,11 @@
 import {
+  array,
   boolean,
   enum as oneOf,
   int,
   maxLength,
   minLength,
+  nonnegative,
   object,
   optional,
   positive,
@@ -13,7 +15,8 @@ import {
 } from "zod/mini";
 import type { infer as Infer, ZodMiniType } from "zod/mini";
 import type { SteerOutcome } from "./events.ts";
-import type { DaemonStatus, SessionDetails, SessionRow } from "./rows.ts";
+import type { DaemonStatus, SessionDetails, SessionRow, SessionTree, WaitAnswer } from "./rows.ts";
+import { waitConditions } from "./rows.ts";
 
 const id = string().check(minLength(1));
 const environment = record(string(), string());
@@ -60,6 +63,21 @@ export const methods = {
     }),
   },
   "session/show": { mutating: false, summary: "One session in full.", params: object(selected) },
+  "session/tree": {
+    mutating: false,
+    summary: "Sessions with their children, from one session or from all roots.",
+    params: object({ session: optional(id) }),
+  },
+  "session/wait": {
+    mutating: false,
+    summary: "Waits until sessions are as asked, at most so long; one per session, or the first of any.",
+    params: object({
+      sessions: array(id).check(minLength(1)),
+      for: oneOf(waitConditions),
+      any: optional(boolean()),
+      timeoutMs: int().check(nonnegative()),
+    }),
+  },
   "session/prompt": { mutating: true, summary: "Queue a prompt.", params: submission },
   "session/steer": { mutating: true, summary: "Reach the running turn.", params: submission },
   "session/follow_up": { mutating: true, summary: "Queue after the running turn.", params: submission },
@@ -83,6 +101,36 @@ export const methods = {
       archive: optional(boolean()),
       wait: boolean(),
     }),
+  },
+  "session/unarchive": {
+    mutating: true,
+    summary: "Bring an archived session back to the list, stopped.",
+    params: object({ ...mutation, ...selected }),
+  },
+  "session/retry": {
+    mutating: true,
+    summary: "Recover now: without the delay, and outside the budget of automatic recoveries.",
+    params: object({ ...mutation, ...selected }),
+  },
+  "session/passivate": {
+    mutating: true,
+    summary: "Release an idle session's process; the next request activates it.",
+    params: object({ ...mutation, ...selected }),
+  },
+  "session/rename": {
+    mutating: true,
+    summary: "Give a session another name.",
+    params: object({ ...mutation, ...selected, name: string() }),
+  },
+  "session/set": {
+    mutating: true,
+    summary: "Set options of a session's agent.",
+    params: object({ ...mutation, ...selected, options: record(string(), string()) }),
+  },
+  "session/delete": {
+    mutating: true,
+    summary: "Remove a session that has no process, with its transcript.",
+    params: object({ ...mutation, ...selected }),
   },
   "daemon/status": { mutating: false, summary: "What the daemon is and has counted.", params: object({}) },
   "daemon/stop": {
@@ -114,7 +162,17 @@ export interface MethodResults {
   "session/cancel": SessionRow;
   /** The events follow as notifications `session/event`; `session/attach_ended` closes the stream. */
   "session/attach": { sessionId: string; cursor: string };
+  "session/tree": { sessions: SessionTree[] };
+  /** One entry per session in the order of the request. */
+  "session/wait": { sessions: WaitAnswer[] };
   "session/stop": SessionRow & { killAt?: string };
+  "session/unarchive": SessionRow;
+  "session/retry": SessionRow;
+  "session/passivate": SessionRow;
+  "session/rename": SessionRow;
+  "session/set": SessionRow;
+  /** As it was. */
+  "session/delete": SessionRow;
   "daemon/status": DaemonStatus;
   "daemon/stop": { stopped: true; pid: number };
 }

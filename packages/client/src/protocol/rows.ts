@@ -1,3 +1,5 @@
+import type { StopReason } from "./events.ts";
+
 export const sessionStates = [
   "starting",
   "ready",
@@ -38,6 +40,28 @@ export interface SessionRow {
   readonly openOperations: number;
   readonly memoryBytes: number | null;
   readonly reason: string | null;
+}
+
+/** A session with its children, theirs included. */
+export interface SessionTree extends SessionRow {
+  readonly children: readonly SessionTree[];
+}
+
+/**
+ * What `wait` waits for. `idle`: nothing runs and nothing is queued, in a session that is ready, passivated or stopped. `stopped`: no
+ * process and none wanted, archived sessions included.
+ */
+export const waitConditions = ["idle", "needs_input", "stopped", "failed"] as const;
+export type WaitCondition = (typeof waitConditions)[number];
+
+export interface WaitAnswer {
+  readonly sessionId: string;
+  /** False: the time was over first. */
+  readonly matched: boolean;
+  readonly waitingFor?: WaitingFor;
+  readonly lastTurn?: { readonly stopReason: StopReason; readonly exitCode?: number };
+  /** The transcript's end when it was looked at. */
+  readonly cursor: string;
 }
 
 export interface InDoubt {

@@ -22,6 +22,8 @@ interface Channel {
   readonly peer: Peer;
   phase: "blank" | "serving";
   report: WorkerReport;
+  /** Why it last refused to be passivated. */
+  refusal: string | null;
 }
 
 const FIRST_RETRY_MS = 4;
@@ -47,6 +49,10 @@ export class Channels {
 
   report(sessionId: string): WorkerReport | null {
     return this.#channels.get(sessionId)?.report ?? null;
+  }
+
+  refusal(sessionId: string): string | null {
+    return this.#channels.get(sessionId)?.refusal ?? null;
   }
 
   peer(sessionId: string): Peer | null {
@@ -114,8 +120,10 @@ export class Channels {
     const { stopId, goal, force } = intent;
     try {
       const answer = stopAnswerSchema.parse(await channel.peer.request("worker/stop", { stopId, goal, force }));
-      if (answer.kind === "busy") registry.dispatch(sessionId, { type: "busy", stopId, why: answer.why });
-      else registry.dispatch(sessionId, { type: "acknowledged", stopId, graceMs: answer.graceMs });
+      if (answer.kind === "busy") {
+        channel.refusal = answer.why;
+        registry.dispatch(sessionId, { type: "busy", stopId, why: answer.why });
+      } else registry.dispatch(sessionId, { type: "acknowledged", stopId, graceMs: answer.graceMs });
     } catch (error) {
       // No answer counts as silence: the timer that is already running decides.
       this.#context.log.info({ sessionId, stopId, reason: reasonOf(error) }, "a stop was not acknowledged");
@@ -172,7 +180,7 @@ export class Channels {
       return false;
     }
     const { phase, report } = opened.hello;
-    const channel: Channel = { generation, peer: opened.peer, phase, report };
+    const channel: Channel = { generation, peer: opened.peer, phase, report, refusal: null };
     this.#channels.set(sessionId, channel);
     opened.peer.onClose(() => {
       if (this.#channels.get(sessionId) !== channel) return;
@@ -191,6 +199,8 @@ export class Channels {
     if (message.method === "worker/activity") {
       channel.report = reportSchema.parse(message.params);
       this.#onReport(sessionId, channel.report);
+    } else if (message.method === "worker/progress") {
+      this.#context.registry.dispatch(sessionId, { type: "progress", generation });
     } else if (message.method === "worker/closing") {
       const { reason } = closingSchema.parse(message.params);
       const fresh = freshValues(this.#context, sessionId);

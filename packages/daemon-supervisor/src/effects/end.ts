@@ -1,8 +1,10 @@
 import { CodedError, defaultKeep, endMarked, reasonOf } from "@holdfast/shared-process";
 import { isDiskFull, readJournal, removeFile, removeJournal } from "@holdfast/recovery-journal";
-import { operationKinds, sessionDirectory } from "@holdfast/session-worker/transport";
-import type { SessionStore } from "@holdfast/session-worker/transport";
+import type { MarkedProcess } from "@holdfast/shared-process";
+import { isAction, isRecordedSupervisor, operationKinds, sessionDirectory } from "@holdfast/session-worker/transport";
+import type { RetainedProcess, SessionStore } from "@holdfast/session-worker/transport";
 import type { StopIntent, WorkerProcess } from "../lifecycle/state.ts";
+import { MARKER_NAME } from "../names.ts";
 import type { Context } from "./context.ts";
 import { freshValues } from "./context.ts";
 import type { Stores } from "./stores.ts";
@@ -34,7 +36,7 @@ export class Ender {
     const { generation } = process;
     return this.#stores.inLane(sessionId, async () => {
       try {
-        await this.#sweep(sessionId, process, false);
+        const left = await this.#sweep(process, false);
         const opened = await this.#stores.open(sessionId);
         if (opened.kind !== "opened") {
           const reason = opened.kind === "owned" ? "its journal has another writer" : opened.reason;
@@ -47,6 +49,7 @@ export class Ender {
           return;
         }
         counters.interruptedActions += (await opened.store.settleInterrupted()).length;
+        await this.#retain(opened.store, left);
         this.#removeRunFiles(process);
         counters.recoveries += 1;
         const fresh = freshValues(this.#context, sessionId);
@@ -67,8 +70,10 @@ export class Ender {
     const { stopId } = intent;
     return this.#stores.inLane(sessionId, async () => {
       try {
-        if (process) await this.#sweep(sessionId, process, intent.force);
-        await this.#settleUnlessFull(sessionId, intent);
+        const left = process ? await this.#sweep(process, intent.force) : [];
+        // A changed goal has its own clean-up behind this one, and what it keeps must not be settled here (I7, I17).
+        if (!this.#isCurrent(sessionId, stopId)) return;
+        await this.#settleUnlessFull(sessionId, intent, left);
         if (process) this.#removeRunFiles(process);
         registry.dispatch(sessionId, { type: "finalized", stopId, fresh: freshValues(this.#context, sessionId) });
       } catch (error) {
@@ -83,28 +88,37 @@ export class Ender {
   settleLeftover(sessionId: string): Promise<void> {
     const directory = `${sessionDirectory(this.#context.home, sessionId)}/journal`;
     const report = readJournal(directory, operationKinds, this.#context.fs);
-    if (report.kind !== "ok" || report.open.length === 0) return Promise.resolve();
-    return this.#stores.inLane(sessionId, () => this.#settleFor(sessionId, { goal: "stop" }));
+    if (report.kind !== "ok" || !report.open.some(isAction)) return Promise.resolve();
+    return this.#stores.inLane(sessionId, () => this.#settleFor(sessionId, { goal: "stop" }, []));
+  }
+
+  #isCurrent(sessionId: string, stopId: string): boolean {
+    const state = this.#context.registry.newest(sessionId);
+    return state?.name === "finalizing" && state.intent.stopId === stopId;
   }
 
   /** Only the worker's own death gates the end of a stop; a full disk leaves the settling to the resume that may come. */
-  async #settleUnlessFull(sessionId: string, intent: StopIntent): Promise<void> {
+  async #settleUnlessFull(sessionId: string, intent: StopIntent, left: readonly RetainedProcess[]): Promise<void> {
     try {
-      await this.#settleFor(sessionId, intent);
+      await this.#settleFor(sessionId, intent, left);
     } catch (error) {
       if (!saysDiskFull(error) || intent.goal === "passivate" || intent.goal === "replace") throw error;
       this.#context.log.warn(
-        { sessionId, reason: reasonOf(error) },
+        { sessionId, reason: reasonOf(error), left },
         "the disk is full; open work is settled at the resume",
       );
     }
   }
 
-  async #settleFor(sessionId: string, { goal }: Pick<StopIntent, "goal">): Promise<void> {
+  async #settleFor(
+    sessionId: string,
+    { goal }: Pick<StopIntent, "goal">,
+    left: readonly RetainedProcess[],
+  ): Promise<void> {
     const opened = await this.#stores.open(sessionId);
     if (opened.kind === "refused") {
       // Damaged files stay as they are (I71); a stop is not held up by what it could not settle (I167).
-      this.#context.log.warn({ sessionId, reason: opened.reason }, "open work could not be settled");
+      this.#context.log.warn({ sessionId, reason: opened.reason, left }, "open work could not be settled");
       return;
     }
     if (opened.kind === "owned") throw new CodedError("session_in_use", "its journal has another writer");
@@ -113,6 +127,7 @@ export class Ender {
       await store.settleInterrupted();
       if (goal === "stop" || goal === "archive") await this.#settleStopped(store);
       if (goal === "passivate") store.append({ type: "state", state: "passivated" });
+      await this.#retain(store, left);
     } finally {
       await this.#stores.close(sessionId);
     }
@@ -125,21 +140,36 @@ export class Ender {
     await store.sync();
   }
 
-  async #sweep(sessionId: string, process: WorkerProcess, force: boolean): Promise<void> {
-    const { observer, clock, log } = this.#context;
+  /** What is left is listed until it is gone; it holds up nothing (I167). */
+  async #retain(store: SessionStore, left: readonly RetainedProcess[]): Promise<void> {
+    const { observer } = this.#context;
+    await store.retained.settle(({ identity }) => ["gone", "replaced"].includes(observer.verdict(identity).kind));
+    await Promise.all(left.map((process) => store.retained.add(process)));
+  }
+
+  async #sweep({ generation, marker }: WorkerProcess, force: boolean): Promise<readonly RetainedProcess[]> {
+    const { observer, clock } = this.#context;
     const report = await endMarked({
-      marker: { name: "HOLDFAST_SESSION", value: process.marker },
+      marker: { name: MARKER_NAME, value: marker },
       graceMs: force ? 0 : SWEEP_GRACE_MS,
       keep: defaultKeep,
       force,
+      spare: isRecordedSupervisor,
       observer,
       clock,
     });
-    if (report.scan === "incomplete" && !this.#isLong(process.generation))
+    if (report.scan === "incomplete" && !this.#isLong(generation))
       throw new CodedError("scan_incomplete", "processes could not be listed");
-    this.#since.delete(process.generation);
-    if (report.remaining.length > 0 || report.kept.length > 0)
-      log.warn({ sessionId, kept: report.kept, remaining: report.remaining }, "processes of this session are left");
+    this.#since.delete(generation);
+    const retained =
+      (kept: boolean) =>
+      (found: MarkedProcess): RetainedProcess => ({
+        identity: found.identity,
+        command: found.command,
+        marker,
+        kept,
+      });
+    return [...report.kept.map(retained(true)), ...report.remaining.map(retained(false))];
   }
 
   /** A failed scan is not an empty one (I117), but only the worker's own death gates the end: after ten seconds it goes on. */

@@ -5,14 +5,12 @@ import { removeFile } from "@holdfast/recovery-journal";
 import { WORKER_PROTOCOL_VERSION } from "@holdfast/session-worker/transport";
 import type { WorkerOrders } from "@holdfast/session-worker/transport";
 import { lifelinePath, logsFolder, placeSocket } from "../home.ts";
+import { GENERATION_NAME, HOME_NAME } from "../names.ts";
 import type { WorkerProcess } from "../lifecycle/state.ts";
 import type { Context } from "./context.ts";
 import { freshValues } from "./context.ts";
 import type { Stores } from "./stores.ts";
 import { Turns } from "./turns.ts";
-
-/** In the environment of each worker, so that a signal can be tied to its launch. Agents do not inherit it. */
-export const GENERATION_NAME = "HOLDFAST_GENERATION";
 
 /** Causes that the next try may well not meet. */
 const passing = new Set<LaunchFailure["code"]>(["too_many_open_files", "spawn_failed", "identity_unreadable"]);
@@ -125,7 +123,7 @@ export class Launcher {
       return await spawnGated({
         command: process.execPath,
         args: [workerProgram],
-        env: ownEnvironment(process.env, { HOLDFAST_HOME: home, [GENERATION_NAME]: draft.generation }),
+        env: ownEnvironment(process.env, { [HOME_NAME]: home, [GENERATION_NAME]: draft.generation }),
         cwd: "/",
         standardError: errors,
         ...(lifeline ? { lifelineFd: lifeline.fd } : {}),

@@ -1,5 +1,6 @@
 import { openSessionStore, sessionDirectory } from "@holdfast/session-worker/transport";
 import type { OpenStoreResult, SessionStore } from "@holdfast/session-worker/transport";
+import { Lanes } from "../lanes.ts";
 import type { Context } from "./context.ts";
 
 /**
@@ -9,7 +10,7 @@ import type { Context } from "./context.ts";
 export class Stores {
   readonly #context: Context;
   readonly #open = new Map<string, SessionStore>();
-  readonly #lanes = new Map<string, Promise<void>>();
+  readonly #lanes = new Lanes();
 
   constructor(context: Context) {
     this.#context = context;
@@ -22,17 +23,7 @@ export class Stores {
 
   /** Runs `work` after all earlier work on this session's files. */
   inLane<T>(sessionId: string, work: () => Promise<T>): Promise<T> {
-    const before = this.#lanes.get(sessionId) ?? Promise.resolve();
-    const result = before.then(work);
-    const settled = result.then(
-      () => undefined,
-      () => undefined,
-    );
-    this.#lanes.set(sessionId, settled);
-    void settled.then(() => {
-      if (this.#lanes.get(sessionId) === settled) this.#lanes.delete(sessionId);
-    });
-    return result;
+    return this.#lanes.run(sessionId, work);
   }
 
   /** Only in a lane, and only when the last writer is proven gone. */

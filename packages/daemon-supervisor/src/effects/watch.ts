@@ -3,18 +3,20 @@ import type { SignalOutcome } from "@holdfast/shared-process";
 import { awaitsProcess } from "../lifecycle/reduce.ts";
 import type { Context } from "./context.ts";
 import { verdictOf } from "../verdict.ts";
-import { GENERATION_NAME } from "./launch.ts";
+import { GENERATION_NAME } from "../names.ts";
 
 /** While something waits for a process that is not our child to end. Nothing runs while sessions are merely ready. */
 const POLL_MS = 50;
 
+type WatchContext = Pick<Context, "observer" | "counters" | "registry" | "log" | "clock">;
+
 /** Reports the end of workers: children by their exit, adopted ones by a fresh verdict. */
 export class Watcher {
-  readonly #context: Context;
+  readonly #context: WatchContext;
   readonly #isChild: (generation: string) => boolean;
   readonly #polling = new Set<string>();
 
-  constructor(context: Context, isChild: (generation: string) => boolean) {
+  constructor(context: WatchContext, isChild: (generation: string) => boolean) {
     this.#context = context;
     this.#isChild = isChild;
   }

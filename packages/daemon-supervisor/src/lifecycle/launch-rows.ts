@@ -1,4 +1,14 @@
-import { beginStop, environmentReason, launch, recover, replaceIntent, startBlank, waitOrFail } from "./parts.ts";
+import {
+  beginStop,
+  denyEnvironment,
+  environmentReason,
+  finalize,
+  launch,
+  recover,
+  replaceIntent,
+  startBlank,
+  waitOrFail,
+} from "./parts.ts";
 import { deny, ignore, late, move, noSettle, noSpawn, noTimer, notAsked, notStopping } from "./rule.ts";
 import type { Row } from "./rule.ts";
 import { KILL_RETRY_MS, RESOURCE_RETRY_MS, START_DEADLINE_MS, START_FAILED_KILL_MS } from "./times.ts";
@@ -35,7 +45,7 @@ export const launching: Row<"launching"> = {
   settled: noSettle,
   settle_failed: noSettle,
   due: noTimer,
-  stop: (state, { intent }) =>
+  stop: (state, { intent }, now) =>
     intent.goal === "passivate"
       ? deny("session_busy", "the session is starting")
       : move({
@@ -45,10 +55,13 @@ export const launching: Row<"launching"> = {
           launches: state.launches,
           intent,
           phase: "spawning",
+          graceEndsAt: null,
+          since: now,
           due: null,
         }),
   resume: joins,
   acknowledged: notStopping,
+  progress: notAsked,
   busy: notStopping,
   signalled: late,
   finalized: notStopping,
@@ -89,6 +102,7 @@ export const starting: Row<"starting"> = {
       : beginStop(state, intent, { now, channel: false }),
   resume: joins,
   acknowledged: notStopping,
+  progress: late,
   busy: notStopping,
   signalled: { ignore: "its timer tries again until the process is gone" },
   finalized: notStopping,
@@ -128,15 +142,17 @@ export const recovering: Row<"recovering"> = {
     }
     return launch(fresh, [...state.launches, { bootId: fresh.bootId, at: now }]);
   },
-  stop: (state, { intent }) =>
-    intent.goal === "passivate"
-      ? deny("session_busy", "the session is recovering")
-      : move(
-          { name: "finalizing", process: state.process, launches: state.launches, intent, due: null },
-          { type: "finalize", process: state.process, intent },
-        ),
-  resume: { ignore: "joins the recovery that is under way" },
+  stop: (state, { intent }, now) =>
+    intent.goal === "passivate" ? deny("session_busy", "the session is recovering") : finalize(state, intent, now),
+  resume: (state, { by, fresh }) => {
+    if (by === "resume") return ignore("joins the recovery that is under way");
+    // What the last worker left is ended first; then it is launched with the shortest delay, also when the budget was spent.
+    if (state.phase === "settling") return move({ ...state, launches: [] });
+    // An operator's launch is none of the automatic ones: the budget stays as it is.
+    return fresh.missingEnvironment.length > 0 ? denyEnvironment(fresh) : launch(fresh, state.launches);
+  },
   acknowledged: notStopping,
+  progress: late,
   busy: notStopping,
   signalled: late,
   finalized: notStopping,

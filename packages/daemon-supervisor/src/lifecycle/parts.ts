@@ -1,7 +1,7 @@
 import { relaunchDelay, withinWindow } from "./budget.ts";
-import { move } from "./rule.ts";
-import type { Decision, Fresh, LaunchTime, Millis, StateNamed, StopIntent, WorkerProcess } from "./state.ts";
-import { FORCED_KILL_MS, SILENCE_MS, SILENT_KILL_MS, START_DEADLINE_MS } from "./times.ts";
+import { deny, move } from "./rule.ts";
+import type { Decision, Due, Fresh, LaunchTime, Millis, StateNamed, StopIntent, WorkerProcess } from "./state.ts";
+import { FORCED_KILL_MS, PASSIVATE_SILENCE_MS, SILENCE_MS, SILENT_KILL_MS, START_DEADLINE_MS } from "./times.ts";
 
 interface Running {
   readonly process: WorkerProcess;
@@ -11,7 +11,16 @@ interface Running {
 /** The first step of every stop: ask where a channel answers, else SIGTERM; always watch. */
 export function beginStop(running: Running, intent: StopIntent, at: { now: Millis; channel: boolean }): Decision {
   const { process, launches } = running;
-  const base = { name: "stopping", process, generation: process.generation, launches, intent } as const;
+  const { generation } = process;
+  const base = {
+    name: "stopping",
+    process,
+    generation,
+    launches,
+    intent,
+    graceEndsAt: null,
+    since: at.now,
+  } as const;
   const watch = { type: "watch", process } as const;
   const terminate = { type: "signal", process, signal: "SIGTERM", stopId: intent.stopId } as const;
   if (intent.force) {
@@ -22,9 +31,18 @@ export function beginStop(running: Running, intent: StopIntent, at: { now: Milli
     const due = { timer: "kill", at: at.now + SILENT_KILL_MS } as const;
     return move({ ...base, phase: "terminated", due }, terminate, watch);
   }
-  const due = { timer: "silence", at: at.now + SILENCE_MS } as const;
-  return move({ ...base, phase: "asked", due }, { type: "ask_stop", process, intent }, watch);
+  return move(
+    { ...base, phase: "asked", due: answerDue(intent, at.now) },
+    { type: "ask_stop", process, intent },
+    watch,
+  );
 }
+
+/** When no answer to a stop counts as silence. */
+export const answerDue = ({ goal, force }: StopIntent, now: Millis): Due<"silence"> => ({
+  timer: "silence",
+  at: now + (goal === "passivate" && !force ? PASSIVATE_SILENCE_MS : SILENCE_MS),
+});
 
 export const replaceIntent = (fresh: Fresh): StopIntent => ({
   stopId: fresh.stopId,
@@ -44,6 +62,17 @@ export const recover = ({ process, launches }: Running, terminal: string | null)
   move(
     { name: "recovering", process, launches, phase: "settling", terminal, cause: null, due: null },
     { type: "settle", process },
+  );
+
+/** What is left of an end whose process is gone, or never was. */
+export const finalize = (
+  { process, launches }: { readonly process: WorkerProcess | null; readonly launches: readonly LaunchTime[] },
+  intent: StopIntent,
+  since: Millis,
+): Decision =>
+  move(
+    { name: "finalizing", process, launches, intent, since, problem: null, due: null },
+    { type: "finalize", process, intent },
   );
 
 interface Next {
@@ -71,6 +100,10 @@ export function waitOrFail(next: Next, fresh: Pick<Fresh, "bootId" | "missingEnv
   const due = { timer: "relaunch", at: now + delay } as const;
   return move({ name: "recovering", process, launches, phase: "waiting", terminal: null, cause: null, due });
 }
+
+/** Nothing is launched without values that are never stored (I59). */
+export const denyEnvironment = ({ missingEnvironment }: Pick<Fresh, "missingEnvironment">): Decision =>
+  deny("needs_fresh_environment", environmentReason(missingEnvironment));
 
 export const environmentReason = (names: readonly string[]): string =>
   `its environment held values that are not stored: ${names.join(", ")}`;

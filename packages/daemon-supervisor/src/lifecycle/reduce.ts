@@ -23,6 +23,10 @@ export function generationOf(state: State): string | null {
   }
 }
 
+/** A stop intent stands: the process is being ended, or what it left. */
+export const isEnding = (state: State): state is Extract<State, { name: "stopping" | "finalizing" }> =>
+  state.name === "stopping" || state.name === "finalizing";
+
 /** Whether the state waits for a word from, or the end of, this generation's process. */
 export const awaitsProcess = (state: State | null, generation: string): boolean =>
   (state?.name === "starting" || state?.name === "reconnecting" || state?.name === "stopping") &&

@@ -1,7 +1,7 @@
-import { beginStop, environmentReason, launch, recover, replaceIntent, startBlank } from "./parts.ts";
+import { beginStop, denyEnvironment, finalize, launch, recover, replaceIntent, startBlank } from "./parts.ts";
 import { deny, ignore, late, move, noProcess, noSettle, noSpawn, noTimer, notAsked, notStopping } from "./rule.ts";
 import type { Row } from "./rule.ts";
-import { SILENT_KILL_MS } from "./times.ts";
+import { REVOKED_MS, SILENT_KILL_MS } from "./times.ts";
 import type { Decision, StateNamed } from "./state.ts";
 
 export const ready: Row<"ready"> = {
@@ -19,6 +19,7 @@ export const ready: Row<"ready"> = {
   stop: (state, { intent }, now) => beginStop(state, intent, { now, channel: true }),
   resume: { ignore: "already ready" },
   acknowledged: notStopping,
+  progress: { ignore: "of a worker that ends by itself: `closing` said so, or will" },
   busy: notStopping,
   signalled: late,
   finalized: notStopping,
@@ -32,7 +33,9 @@ export const ready: Row<"ready"> = {
         launches,
         intent,
         phase: "granted",
-        due: { timer: "kill", at: now + SILENT_KILL_MS },
+        graceEndsAt: now + SILENT_KILL_MS,
+        since: now,
+        due: { timer: "silence", at: now + REVOKED_MS },
       },
       { type: "watch", process },
     ),
@@ -62,6 +65,7 @@ export const reconnecting: Row<"reconnecting"> = {
       : beginStop(state, intent, { now, channel: false }),
   resume: { ignore: "joins the recovery that is under way" },
   acknowledged: notStopping,
+  progress: { ignore: "its exit follows" },
   busy: notStopping,
   signalled: late,
   finalized: notStopping,
@@ -72,9 +76,7 @@ export const reconnecting: Row<"reconnecting"> = {
 /** A `failed` session's last process was proven gone once; it is proven again before anything takes its place. */
 function endLast(state: StateNamed<"failed">, intent: StateNamed<"stopping">["intent"], now: number): Decision {
   const { process, launches } = state;
-  return process
-    ? beginStop({ process, launches }, intent, { now, channel: false })
-    : move({ name: "finalizing", process, launches, intent, due: null }, { type: "finalize", process, intent });
+  return process ? beginStop({ process, launches }, intent, { now, channel: false }) : finalize(state, intent, now);
 }
 
 export const failed: Row<"failed"> = {
@@ -91,11 +93,11 @@ export const failed: Row<"failed"> = {
   stop: (state, { intent }, now) =>
     intent.goal === "passivate" ? deny("session_busy", "the session has failed") : endLast(state, intent, now),
   resume: (state, { fresh }, now) => {
-    if (fresh.missingEnvironment.length > 0)
-      return deny("needs_fresh_environment", environmentReason(fresh.missingEnvironment));
+    if (fresh.missingEnvironment.length > 0) return denyEnvironment(fresh);
     return state.process ? endLast({ ...state, launches: [] }, replaceIntent(fresh), now) : launch(fresh, []);
   },
   acknowledged: notStopping,
+  progress: late,
   busy: notStopping,
   signalled: late,
   finalized: notStopping,
@@ -114,19 +116,17 @@ export const passivated: Row<"passivated"> = {
   settled: noProcess,
   settle_failed: noProcess,
   due: noTimer,
-  stop: (_state, { intent }) =>
+  stop: (_state, { intent }, now) =>
     intent.goal === "passivate"
       ? ignore("already passivated")
       : // Never woken: there is no process to end (I83).
-        move(
-          { name: "finalizing", process: null, launches: [], intent, due: null },
-          { type: "finalize", process: null, intent },
-        ),
-  resume: (_state, { fresh }) =>
-    fresh.missingEnvironment.length > 0
-      ? deny("needs_fresh_environment", environmentReason(fresh.missingEnvironment))
-      : launch(fresh, []),
+        finalize({ process: null, launches: [] }, intent, now),
+  resume: (_state, { by, fresh }) => {
+    if (by === "retry") return ignore("nothing failed: the next request activates it");
+    return fresh.missingEnvironment.length > 0 ? denyEnvironment(fresh) : launch(fresh, []);
+  },
   acknowledged: notStopping,
+  progress: noProcess,
   busy: notStopping,
   signalled: notAsked,
   finalized: notStopping,

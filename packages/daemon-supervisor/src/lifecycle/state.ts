@@ -91,6 +91,10 @@ export type State =
       readonly intent: StopIntent;
       /** `asked` over the channel; `granted` a grace; `terminated`: SIGTERM was due; `killing`: SIGKILL was due. */
       readonly phase: "spawning" | "asked" | "granted" | "terminated" | "killing";
+      /** When a granted grace is used up, counted from the first request and never renewed; `null` without one. */
+      readonly graceEndsAt: Millis | null;
+      /** When this process was first asked to end: a stop that takes long is shown as degraded. */
+      readonly since: Millis;
       readonly due: Due<"silence" | "kill"> | null;
     }
   | {
@@ -98,6 +102,9 @@ export type State =
       readonly process: WorkerProcess | null;
       readonly launches: readonly LaunchTime[];
       readonly intent: StopIntent;
+      readonly since: Millis;
+      /** Why the last clean-up failed. */
+      readonly problem: string | null;
       readonly due: Due<"finalize"> | null;
     }
   | {
@@ -150,8 +157,11 @@ export type Event =
   | { readonly type: "settle_failed"; readonly generation: string; readonly terminal: boolean; readonly reason: string }
   | { readonly type: "due"; readonly timer: TimerName; readonly at: Millis; readonly fresh: Fresh }
   | { readonly type: "stop"; readonly intent: StopIntent }
-  | { readonly type: "resume"; readonly fresh: Fresh }
+  /** `retry` is an operator's: it recovers now, and leaves alone what does not have to be recovered. */
+  | { readonly type: "resume"; readonly by: "resume" | "retry"; readonly fresh: Fresh }
   | { readonly type: "acknowledged"; readonly stopId: string; readonly graceMs: number }
+  /** The worker says, each second, that its end is under way. */
+  | { readonly type: "progress"; readonly generation: string }
   | { readonly type: "busy"; readonly stopId: string; readonly why: string }
   | {
       readonly type: "signalled";

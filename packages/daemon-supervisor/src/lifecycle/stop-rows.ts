@@ -1,5 +1,5 @@
-import { mergeIntents, replaceIntent, environmentReason, waitOrFail } from "./parts.ts";
-import { deny, ignore, late, move, noSettle, noSpawn } from "./rule.ts";
+import { answerDue, denyEnvironment, finalize, mergeIntents, replaceIntent, waitOrFail } from "./parts.ts";
+import { ignore, late, move, noSettle, noSpawn } from "./rule.ts";
 import type { Row } from "./rule.ts";
 import type { Decision, Millis, StateNamed, StopIntent } from "./state.ts";
 import {
@@ -8,16 +8,17 @@ import {
   FORCED_KILL_MS,
   GRACE_MARGIN_MS,
   KILL_RETRY_MS,
+  REVOKED_KILL_MS,
+  REVOKED_MS,
   SILENCE_MS,
   SILENT_KILL_MS,
 } from "./times.ts";
 
-const finalize = (state: StateNamed<"stopping" | "finalizing">, intent: StopIntent): Decision => {
-  const { process, launches } = state;
-  return move({ name: "finalizing", process, launches, intent, due: null }, { type: "finalize", process, intent });
-};
+/** What a granted grace waits for: its end, or a silence that revokes it. */
+const graceDue = (graceEndsAt: Millis, now: Millis): StateNamed<"stopping">["due"] =>
+  graceEndsAt <= now + REVOKED_MS ? { timer: "kill", at: graceEndsAt } : { timer: "silence", at: now + REVOKED_MS };
 
-/** The same process ends by the same rules under a new goal; only force, and a worker that was merely asked, hear of it. */
+/** The same process ends by the same rules under a new goal; its worker hears of it, and no grace is renewed. */
 function changeGoal(state: StateNamed<"stopping">, intent: StopIntent, now: Millis): Decision {
   const { process } = state;
   if (!process) return move({ ...state, intent });
@@ -28,8 +29,7 @@ function changeGoal(state: StateNamed<"stopping">, intent: StopIntent, now: Mill
       { type: "signal", process, signal: "SIGTERM", stopId: intent.stopId },
     );
   }
-  if (state.phase !== "asked") return move({ ...state, intent });
-  const due = { timer: "silence", at: now + SILENCE_MS } as const;
+  const due = state.phase === "asked" ? answerDue(intent, now) : state.due;
   return move({ ...state, intent, due }, { type: "ask_stop", process, intent });
 }
 
@@ -40,23 +40,26 @@ export const stopping: Row<"stopping"> = {
       { type: "discard", process },
       { type: "watch", process },
     ),
-  spawn_failed: (state) => finalize(state, state.intent),
+  spawn_failed: (state) => finalize(state, state.intent, state.since),
   hello: (state, _event, now) => {
     // A successor found the intent and has reached the worker: it is asked, also when it was taken for silent before (I23).
     const { process, intent, phase } = state;
     if (!process || phase === "granted") return ignore("its stop is under way");
-    const due = phase === "asked" ? ({ timer: "silence", at: now + SILENCE_MS } as const) : state.due;
+    const due = phase === "asked" ? answerDue(intent, now) : state.due;
     return move({ ...state, due }, { type: "ask_stop", process, intent });
   },
   serving: late,
   start_failed: late,
   channel_closed: { ignore: "its exit or the timer follows" },
-  process_gone: (state) => finalize(state, state.intent),
+  process_gone: (state) => finalize(state, state.intent, state.since),
   settled: noSettle,
   settle_failed: noSettle,
   due: (state, { timer }, now) => {
     const { process, intent } = state;
     if (!process) return ignore("there is no process yet");
+    const terminate = { type: "signal", process, signal: "SIGTERM", stopId: intent.stopId } as const;
+    if (timer === "silence" && state.phase === "granted")
+      return move({ ...state, phase: "terminated", due: { timer: "kill", at: now + REVOKED_KILL_MS } }, terminate);
     // Passivation is conditional: a worker that does not answer is left as it is.
     if (timer === "silence" && intent.goal === "passivate" && !intent.force)
       return move(
@@ -67,7 +70,7 @@ export const stopping: Row<"stopping"> = {
     return timer === "silence"
       ? move(
           { ...state, phase: "terminated", due: { timer: "kill", at: now + SILENT_KILL_MS - SILENCE_MS } },
-          { type: "signal", process, signal: "SIGTERM", stopId: intent.stopId },
+          terminate,
         )
       : move(
           { ...state, phase: "killing", due: { timer: "kill", at: now + KILL_RETRY_MS } },
@@ -80,14 +83,19 @@ export const stopping: Row<"stopping"> = {
   },
   resume: (state, { fresh }, now) => {
     if (state.intent.goal === "replace") return ignore("joins the replacement that is under way");
-    if (fresh.missingEnvironment.length > 0)
-      return deny("needs_fresh_environment", environmentReason(fresh.missingEnvironment));
+    if (fresh.missingEnvironment.length > 0) return denyEnvironment(fresh);
     return changeGoal({ ...state, launches: [] }, replaceIntent(fresh), now);
   },
-  acknowledged: (state, { graceMs }, now) =>
-    state.phase === "asked"
-      ? move({ ...state, phase: "granted", due: { timer: "kill", at: now + graceMs + GRACE_MARGIN_MS } })
-      : ignore("the time for a grace is over"),
+  acknowledged: (state, { graceMs }, now) => {
+    if (state.phase !== "asked") return ignore("its grace is granted already, or the time for one is over");
+    // Counted from the first request: asking again under another goal buys no time.
+    const graceEndsAt = state.graceEndsAt ?? now + graceMs + GRACE_MARGIN_MS;
+    return move({ ...state, phase: "granted", graceEndsAt, due: graceDue(graceEndsAt, now) });
+  },
+  progress: (state, _event, now) =>
+    state.phase === "granted" && state.graceEndsAt !== null
+      ? move({ ...state, due: graceDue(state.graceEndsAt, now) })
+      : ignore("its grace is over"),
   busy: (state) =>
     state.phase === "asked" && state.process && state.intent.goal === "passivate"
       ? move({ name: "ready", process: state.process, launches: state.launches, due: null })
@@ -108,18 +116,20 @@ export const finalizing: Row<"finalizing"> = {
   process_gone: { ignore: "known: this is its clean-up" },
   settled: late,
   settle_failed: late,
-  due: (state) => finalize(state, state.intent),
+  due: (state) => finalize(state, state.intent, state.since),
   stop: (state, { intent }) => {
     const merge = mergeIntents(state.intent, intent);
-    return merge.kind === "joined" ? ignore("joins the clean-up that is under way") : finalize(state, merge.intent);
+    return merge.kind === "joined"
+      ? ignore("joins the clean-up that is under way")
+      : finalize(state, merge.intent, state.since);
   },
   resume: (state, { fresh }) => {
     if (state.intent.goal === "replace") return ignore("joins the replacement that is under way");
-    if (fresh.missingEnvironment.length > 0)
-      return deny("needs_fresh_environment", environmentReason(fresh.missingEnvironment));
-    return finalize({ ...state, launches: [] }, replaceIntent(fresh));
+    if (fresh.missingEnvironment.length > 0) return denyEnvironment(fresh);
+    return finalize({ ...state, launches: [] }, replaceIntent(fresh), state.since);
   },
   acknowledged: late,
+  progress: late,
   busy: late,
   signalled: late,
   finalized: ({ intent: { goal }, launches }, { fresh }, now) => {
@@ -128,6 +138,7 @@ export const finalizing: Row<"finalizing"> = {
     // A replacement is a relaunch like any other and counts as one (I154); a person's resume has emptied the count.
     return waitOrFail({ process: null, launches, terminal: null }, fresh, now);
   },
-  finalize_failed: (state, _event, now) => move({ ...state, due: { timer: "finalize", at: now + CLEAN_UP_RETRY_MS } }),
+  finalize_failed: (state, { reason }, now) =>
+    move({ ...state, problem: reason, due: { timer: "finalize", at: now + CLEAN_UP_RETRY_MS } }),
   closing: late,
 };

@@ -29,8 +29,10 @@ const moved = (decision: Reduced): { state: State; effects: readonly Effect[] } 
   return decision;
 };
 
+const silence = (at: number) => ({ type: "due", timer: "silence", at, fresh: freshOf("f") }) as const;
+
 describe("every cell", () => {
-  it("has a rule for each of 9 states and 18 events", () => {
+  it("has a rule for each of 9 states and 19 events", () => {
     expect(stateNames).toHaveLength(9);
     for (const name of stateNames) expect(Object.keys(transitions[name]).toSorted()).toEqual(eventTypes.toSorted());
   });
@@ -97,8 +99,7 @@ describe("a stop", () => {
   });
 
   it("I2 I128 of a silent worker sends SIGTERM after 1 s and SIGKILL 7 s after the request", () => {
-    const silence = { type: "due", timer: "silence", at: 1_000, fresh: freshOf("f") } as const;
-    const terminated = moved(reduce(asked.state, silence, 1_000));
+    const terminated = moved(reduce(asked.state, silence(1_000), 1_000));
     expect(signalsOf(terminated.effects)).toEqual(["SIGTERM"]);
     expect(terminated.state.due).toEqual({ timer: "kill", at: 7_000 });
     const killing = moved(
@@ -121,7 +122,7 @@ describe("a stop", () => {
   });
 
   it("I5 I6 is rescinded by a resume under a new stopId, and the process still ends", () => {
-    const replaced = moved(reduce(asked.state, { type: "resume", fresh: freshOf("f") }, 100));
+    const replaced = moved(reduce(asked.state, { type: "resume", by: "resume", fresh: freshOf("f") }, 100));
     expect(replaced.state).toMatchObject({ name: "stopping", intent: { goal: "replace", stopId: "stop-f" } });
     expect(reduce(replaced.state, { type: "finalized", stopId: "s", fresh: freshOf("f") }, 200).kind).toBe("stale");
     const finalizing = moved(reduce(replaced.state, { type: "process_gone", generation: "g", how: "gone" }, 300));
@@ -142,6 +143,35 @@ describe("a stop", () => {
     expect(forced.state.due).toEqual({ timer: "kill", at: 600 });
   });
 
+  describe("with a grace of 15 s", () => {
+    const acknowledged = { type: "acknowledged", stopId: "s", graceMs: 15_000 } as const;
+    const granted = moved(reduce(asked.state, acknowledged, 100));
+
+    it("is revoked after 3 s without a word: SIGTERM at once, SIGKILL 5 s later", () => {
+      expect(granted.state.due).toEqual({ timer: "silence", at: 3_100 });
+      const revoked = moved(reduce(granted.state, silence(3_100), 3_100));
+      expect(signalsOf(revoked.effects)).toEqual(["SIGTERM"]);
+      expect(revoked.state).toMatchObject({ phase: "terminated", due: { timer: "kill", at: 8_100 } });
+      expect(reduce(revoked.state, { type: "progress", generation: "g" }, 3_200).kind).toBe("ignore");
+    });
+
+    it("I2 is kept while the worker reports, and used up all the same: SIGKILL at once", () => {
+      let { state } = granted;
+      for (let now = 1_000; now < 16_100; now += 1_000)
+        ({ state } = moved(reduce(state, { type: "progress", generation: "g" }, now)));
+      expect(state.due).toEqual({ timer: "kill", at: 16_100 });
+      const killing = moved(reduce(state, { type: "due", timer: "kill", at: 16_100, fresh: freshOf("f") }, 16_100));
+      expect(signalsOf(killing.effects)).toEqual(["SIGKILL"]);
+    });
+
+    it("is not renewed by a changed goal, of which the worker is told", () => {
+      const archive = moved(reduce(granted.state, { type: "stop", intent: intentOf("archive", "t") }, 5_000));
+      expect(archive.effects.map(({ type }) => type)).toEqual(["ask_stop"]);
+      const again = reduce(archive.state, { ...acknowledged, stopId: "t" }, 5_010);
+      expect([again.kind, archive.state]).toMatchObject(["ignore", { graceEndsAt: 16_100 }]);
+    });
+  });
+
   it("that overtakes a spawn never opens its gate", () => {
     const stopping = moved(reduce(sampleStates.launching[0]!, { type: "stop", intent: intentOf("stop") }, 0));
     const discarded = moved(reduce(stopping.state, { type: "spawned", generation: "g", process: processOf("g") }, 10));
@@ -156,10 +186,9 @@ describe("a stop", () => {
 
 describe("a passivation", () => {
   const asked = moved(reduce(sampleStates.ready[0]!, { type: "stop", intent: intentOf("passivate") }, 0));
-  const silence = { type: "due", timer: "silence", at: 1_000, fresh: freshOf("f") } as const;
 
   it("of a worker that does not answer leaves it as it is, and signals nothing", () => {
-    const { state, effects } = moved(reduce(asked.state, silence, 1_000));
+    const { state, effects } = moved(reduce(asked.state, silence(5_000), 5_000));
     expect([state.name, effects.map(({ type }) => type)]).toEqual(["reconnecting", ["connect", "watch"]]);
   });
 
@@ -229,7 +258,9 @@ describe("recovery", () => {
     const settling = sampleStates.recovering[0]!;
     const { state } = moved(reduce(settling, { type: "settled", generation: "g", fresh: freshOf("f", ["KEY"]) }, NOW));
     expect(state).toMatchObject({ name: "failed", code: "needs_fresh_environment" });
-    expect(reduce(state, { type: "resume", fresh: freshOf("f", ["KEY"]) }, NOW)).toMatchObject({ kind: "deny" });
+    expect(reduce(state, { type: "resume", by: "resume", fresh: freshOf("f", ["KEY"]) }, NOW)).toMatchObject({
+      kind: "deny",
+    });
   });
 
   it("I166 a blank worker is never ready", () => {
@@ -249,7 +280,7 @@ function plausible(state: State, alive: ReadonlySet<string>, pick: number): Even
   const stopId = "intent" in state ? state.intent.stopId : "none";
   const menu: (Event | null)[] = [
     { type: "stop", intent: intentOf(pick % 3 === 0 ? "archive" : "stop", `s${pick}`, pick % 2 === 0) },
-    { type: "resume", fresh: freshOf(`r${pick}`) },
+    { type: "resume", by: "resume", fresh: freshOf(`r${pick}`) },
     state.due ? { type: "due", timer: state.due.timer, at: state.due.at, fresh: freshOf(`d${pick}`) } : null,
     isAlive ? { type: "process_gone", generation, how: "gone" } : null,
     isAlive && state.name !== "launching"
@@ -259,7 +290,8 @@ function plausible(state: State, alive: ReadonlySet<string>, pick: number): Even
     isAlive && state.name !== "launching" ? { type: "channel_closed", generation } : null,
     state.name === "finalizing" ? { type: "finalized", stopId, fresh: freshOf(`z${pick}`) } : null,
     state.name === "finalizing" ? { type: "finalize_failed", stopId, reason: "disk" } : null,
-    state.name === "stopping" && isAlive ? { type: "acknowledged", stopId, graceMs: 1_000 } : null,
+    state.name === "stopping" && isAlive ? { type: "acknowledged", stopId, graceMs: 1_000 * (pick % 15) } : null,
+    isAlive && state.name !== "launching" ? { type: "progress", generation } : null,
     state.name === "recovering" && state.phase === "settling"
       ? { type: "settled", generation, fresh: freshOf(`t${pick}`) }
       : null,

@@ -1,24 +1,123 @@
-import { psOffline } from "./ps.ts";
+import { startIdOf } from "@holdfast/shared-process";
+import type { ProcessIdentity } from "@holdfast/shared-process";
+import { canonical } from "./discover.ts";
+import { mayLive } from "./home-view.ts";
+import type { HomeView, WorkerView } from "./home-view.ts";
+import type { KnownMarker, Orphan } from "./orphans.ts";
+import { survey } from "./survey.ts";
+import type { Survey } from "./survey.ts";
 
-export interface ForceStopPlan {
-  readonly daemon: { readonly pid: number; readonly startId: string } | null;
+export type Kind = "daemon" | "worker" | "process" | "descriptor";
+
+export interface Kept {
+  readonly kind: Kind;
+  readonly id: string;
+  readonly reason: string;
+}
+
+export interface PlannedHome {
+  readonly home: string;
+  readonly daemons: readonly { readonly id: string; readonly pid: number; readonly identity: ProcessIdentity }[];
   readonly workers: readonly {
     readonly sessionId: string;
     readonly name: string | null;
     readonly pid: number;
     readonly verdict: string;
   }[];
+  /** Sessions whose process is gone and whose record still speaks of one. */
+  readonly descriptors: readonly { readonly sessionId: string; readonly name: string | null }[];
+  /** Why its owner cannot be observed: then nothing of the home is touched, and that is a failure. */
+  readonly unknown: string | null;
+}
+
+export interface ForceStopPlan {
+  readonly homes: readonly PlannedHome[];
+  readonly processes: readonly Orphan[];
+  readonly kept: readonly Kept[];
+  /** What runs of other homes, or of nobody that is known. */
+  readonly untouched: { readonly daemons: number; readonly workers: number; readonly processes: number };
+  readonly problems: readonly string[];
+  /** For what the stops leave: their records are gone by then. */
+  readonly markers: readonly KnownMarker[];
+}
+
+export interface ForceStopRequest {
+  readonly home: string;
+  /** Every home of this user. */
+  readonly all: boolean;
 }
 
 /** What would be stopped. Touches nothing. */
-export async function planForceStop(home: string): Promise<ForceStopPlan> {
-  const { daemons, workers } = await psOffline(home);
-  const [daemon] = daemons;
+export const planForceStop = (request: ForceStopRequest): ForceStopPlan =>
+  planFrom(survey(request.home), request, process.pid);
+
+/** Pure. `self`: what runs above it is kept, since ending it would end this command before it is done. */
+export function planFrom(seen: Survey, { all, home }: ForceStopRequest, self: number): ForceStopPlan {
+  const isConcerned = (view: HomeView): boolean => all || canonical(view.home) === canonical(home);
+  const concerned = seen.homes.filter(isConcerned);
+  const others = seen.homes.filter((view) => !isConcerned(view));
+  const above = new Set(seen.scan.ancestorsOf(self));
+  const isOurs = (orphan: Orphan): boolean => all || concerned.some((view) => view.home === orphan.home);
+  const judged = seen.orphans.filter(isOurs).map((orphan) => ({ orphan, reason: whyKept(orphan, above) }));
+  const count = (of: (view: HomeView) => number): number => others.reduce((sum, view) => sum + of(view), 0);
   return {
-    daemon: daemon ? { pid: daemon.pid, startId: daemon.startId } : null,
-    workers: workers
-      // A stop whose process is gone but whose clean-up is not done is finished too.
-      .filter(({ verdict, state }) => verdict === "current" || verdict === "unknown" || state === "stopping")
-      .map(({ sessionId, name, pid, verdict }) => ({ sessionId, name, pid, verdict })),
+    homes: concerned.map(plannedHome),
+    processes: judged.flatMap(({ orphan, reason }) => (reason === null ? [orphan] : [])),
+    kept: [
+      ...concerned.flatMap(({ quarantined }) =>
+        quarantined.map(({ sessionId: id, reason }) => ({ kind: "descriptor", id, reason }) as const),
+      ),
+      ...judged.flatMap(({ orphan, reason }) =>
+        reason === null ? [] : [{ kind: "process", id: orphan.id, reason } as const],
+      ),
+    ],
+    untouched: {
+      daemons: count((view) => daemonsOf(view).length),
+      workers: count((view) => view.workers.filter(mayLive).length),
+      processes: seen.orphans.filter((orphan) => !isOurs(orphan)).length,
+    },
+    problems: seen.problems,
+    markers: concerned.flatMap(markersOf),
   };
 }
+
+const whyKept = ({ identity, doubt }: Orphan, above: ReadonlySet<number>): string | null =>
+  above.has(identity.pid) ? "this command runs inside it" : doubt;
+
+const daemonsOf = ({ owner, lost }: HomeView): PlannedHome["daemons"] =>
+  [...(owner.kind === "alive" ? [owner.record] : []), ...lost].map(({ identity }) => ({
+    id: startIdOf(identity),
+    pid: identity.pid,
+    identity,
+  }));
+
+/** A failed session whose process is gone stays as it is: nothing brings it back but a person. */
+const isStale = (worker: WorkerView): boolean =>
+  !mayLive(worker) && (worker.descriptor.lifecycle !== "failed" || worker.descriptor.stop !== undefined);
+
+/** What a boot for maintenance will find to do. */
+export function plannedHome(view: HomeView): PlannedHome {
+  const kept = new Set(view.quarantined.map(({ sessionId }) => sessionId));
+  const workers = view.workers.filter(({ sessionId }) => !kept.has(sessionId));
+  const stale = workers.filter(isStale).map(({ sessionId, record }) => ({ sessionId, name: record?.name ?? null }));
+  const bare = view.bare.filter((sessionId) => !kept.has(sessionId)).map((sessionId) => ({ sessionId, name: null }));
+  return {
+    home: view.home,
+    daemons: daemonsOf(view),
+    workers: workers.filter(mayLive).map(({ sessionId, record, verdict, descriptor }) => {
+      const { pid } = descriptor.process.identity;
+      return { sessionId, name: record?.name ?? null, pid, verdict };
+    }),
+    descriptors: [...stale, ...bare],
+    unknown: view.owner.kind === "unknown" ? view.owner.why : null,
+  };
+}
+
+const markersOf = ({ home, workers }: HomeView): KnownMarker[] =>
+  workers.map(({ sessionId, descriptor }) => ({ marker: descriptor.process.marker, sessionId, home }));
+
+export const isEmpty = ({ homes, processes }: ForceStopPlan): boolean =>
+  processes.length === 0 && homes.every((home) => home.daemons.length === 0 && !hasSessions(home));
+
+export const hasSessions = ({ workers, descriptors }: PlannedHome): boolean =>
+  workers.length > 0 || descriptors.length > 0;

@@ -3,7 +3,7 @@ import { nodeFileSystem } from "@holdfast/recovery-journal";
 import { createObserver } from "@holdfast/shared-process";
 import { readWorkerFiles } from "../descriptor-files.ts";
 import { judgeOwner } from "../ownership/judge.ts";
-import { topOwner } from "../ownership/owner-files.ts";
+import { topOwner } from "@holdfast/session-worker/transport";
 
 export type OfflineOwner =
   | { readonly kind: "none" }
@@ -11,10 +11,10 @@ export type OfflineOwner =
   | { readonly kind: "unknown"; readonly why: string; readonly record: OwnerRecord | null };
 
 /** Who owns a home, by its records and the kernel alone. */
-export function ownerState(home: string): OfflineOwner {
+export function ownerState(home: string, observer = createObserver({ mode: "narrow" })): OfflineOwner {
   const top = topOwner(nodeFileSystem, home);
   const record = top.kind === "found" ? top.record : null;
-  const state = judgeOwner(createObserver({ mode: "narrow" }), home, top);
+  const state = judgeOwner(observer, home, top);
   switch (state.kind) {
     case "none":
       return { kind: "none" };

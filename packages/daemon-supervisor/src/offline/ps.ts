@@ -1,21 +1,22 @@
 import { connect } from "node:net";
+import { VERSION } from "@holdfast/client/protocol";
 import type { OwnerRecord, SessionState } from "@holdfast/client/protocol";
-import { nodeFileSystem } from "@holdfast/recovery-journal";
-import { createObserver, reasonOf, startIdOf, treeUsage } from "@holdfast/shared-process";
-import type { Verdict } from "@holdfast/shared-process";
-import type { Descriptor } from "../descriptor.ts";
-import { readWorkerFiles } from "../descriptor-files.ts";
-import { verdictOf } from "../verdict.ts";
-import { ownerState } from "./owner.ts";
-import { rowsOffline } from "./sessions.ts";
+import { startIdOf } from "@holdfast/shared-process";
+import type { EnvironmentScan, Verdict } from "@holdfast/shared-process";
+import { MARKER_NAME } from "../names.ts";
+import { canonical } from "./discover.ts";
+import { mayLive } from "./home-view.ts";
+import type { HomeView, WorkerView } from "./home-view.ts";
+import { survey } from "./survey.ts";
 
 export interface PsDaemon {
   readonly home: string;
   readonly socketPath: string | null;
   readonly pid: number;
   readonly startId: string;
-  readonly epoch: number;
-  readonly version: string;
+  /** `null` of one that lost its home: which epoch it had stands nowhere any more. */
+  readonly epoch: number | null;
+  readonly version: string | null;
   readonly status: "current" | "stale" | "busy" | "unreachable" | "orphan-file" | "ownership-lost";
   readonly sessionCount: number;
   readonly uptimeSeconds: number | null;
@@ -40,105 +41,121 @@ export interface PsWorker {
   readonly reason: string | null;
 }
 
+export interface PsOrphan {
+  readonly pid: number;
+  readonly startId: string;
+  /** The session, or else the generation, if known. */
+  readonly workerId: string | null;
+}
+
 export interface PsReport {
   readonly daemons: PsDaemon[];
   readonly workers: PsWorker[];
-  readonly orphans: { pid: number; startId: string; workerId: string }[];
-  readonly scan: { complete: boolean; problems: string[] };
+  readonly orphans: PsOrphan[];
+  readonly scan: { readonly complete: boolean; readonly problems: readonly string[] };
+}
+
+/**
+ * Every daemon and worker of this user on this machine, by their records and the kernel: also while a daemon is frozen or gone.
+ * `home` is listed in any case.
+ */
+export async function psReport(home: string, defaultHome: string): Promise<PsReport> {
+  const { scan, homes, orphans, problems } = survey(home);
+  const isDefault = (view: HomeView): boolean => canonical(view.home) === canonical(defaultHome);
+  const daemons = await Promise.all(homes.map((view) => daemonsOf(view, scan, isDefault(view))));
+  return {
+    daemons: daemons.flat(),
+    workers: homes.flatMap((view) => view.workers.map((worker) => workerOf(view.home, worker, scan))),
+    orphans: orphans.map(({ id, identity, workerId }) => ({ pid: identity.pid, startId: id, workerId })),
+    scan: { complete: scan.kind === "complete" && problems.length === 0, problems },
+  };
+}
+
+async function daemonsOf(view: HomeView, scan: EnvironmentScan, isDefault: boolean): Promise<PsDaemon[]> {
+  const { home, owner, lost, sessionCount } = view;
+  const common = { home, sessionCount, isDefault };
+  const uptimeOf = (pid: number): number | null => scan.usageOf(pid)?.ageSeconds ?? null;
+  const rows: PsDaemon[] = lost.map(({ identity }) => ({
+    ...common,
+    socketPath: null,
+    pid: identity.pid,
+    startId: startIdOf(identity),
+    epoch: null,
+    version: null,
+    status: "ownership-lost",
+    uptimeSeconds: uptimeOf(identity.pid),
+  }));
+  if (owner.kind !== "alive" && owner.kind !== "gone") return rows;
+  const { identity, socketPath, epoch, version } = owner.record;
+  const isAlive = owner.kind === "alive";
+  const recorded: PsDaemon = {
+    ...common,
+    socketPath,
+    pid: identity.pid,
+    startId: startIdOf(identity),
+    epoch,
+    version,
+    status: isAlive ? await statusOf(owner.record) : "orphan-file",
+    uptimeSeconds: isAlive ? uptimeOf(identity.pid) : null,
+  };
+  return [recorded, ...rows];
+}
+
+/** Silent is busy, not stale. */
+async function statusOf({ socketPath, version }: OwnerRecord): Promise<PsDaemon["status"]> {
+  const answer = socketPath === null ? "busy" : await probeSocket(socketPath);
+  if (answer !== "answered") return answer;
+  return version === VERSION ? "current" : "stale";
 }
 
 const ANSWER_MS = 1_000;
 
-/** Whether something accepts at the socket and says a word in time. Silent is busy, not stale. */
-function probeSocket(path: string): Promise<"current" | "busy" | "unreachable"> {
+type Answer = "answered" | "busy" | "unreachable";
+
+/** Whether something accepts at the socket and says a word in time. */
+function probeSocket(path: string): Promise<Answer> {
   return new Promise((resolve) => {
     const socket = connect(path);
     let connected = false;
-    const finish = (result: "current" | "busy" | "unreachable"): void => {
+    const finish = (result: Answer): void => {
       clearTimeout(timer);
       socket.destroy();
       resolve(result);
     };
     const timer = setTimeout(() => finish(connected ? "busy" : "unreachable"), ANSWER_MS);
     socket.on("connect", () => (connected = true));
-    socket.on("data", () => finish("current"));
+    socket.on("data", () => finish("answered"));
     socket.on("error", () => finish("unreachable"));
     socket.on("close", () => finish("unreachable"));
   });
 }
 
-async function daemonOf(home: string, record: OwnerRecord): Promise<PsDaemon> {
-  return {
-    home,
-    socketPath: record.socketPath,
-    pid: record.identity.pid,
-    startId: startIdOf(record.identity),
-    epoch: record.epoch,
-    version: record.version,
-    status: record.socketPath === null ? "busy" : await probeSocket(record.socketPath),
-    sessionCount: rowsOffline(home).filter((row) => row.lifecycle === "live").length,
-    uptimeSeconds: treeUsage(record.identity.pid)?.ageSeconds ?? null,
-    isDefault: false,
-  };
-}
-
-/** Daemon and workers of one home by its records and the kernel: works while the daemon is frozen or gone. */
-export async function psOffline(home: string): Promise<PsReport> {
-  const problems: string[] = [];
-  const owner = ownerState(home);
-  if (owner.kind === "unknown") problems.push(owner.why);
-  const daemons = owner.kind === "alive" ? [await daemonOf(home, owner.record)] : [];
-  const observer = createObserver({ mode: "narrow" });
-  const rows = new Map(rowsOffline(home).map((row) => [row.sessionId, row]));
-  const workers: PsWorker[] = [];
-  try {
-    for (const read of readWorkerFiles(nodeFileSystem, home).descriptors) {
-      if (read.kind === "damaged") {
-        problems.push(`${read.sessionId}: ${read.reason}`);
-        continue;
-      }
-      const verdict = verdictOf(observer, read.descriptor.process).kind;
-      const row = rows.get(read.sessionId);
-      workers.push(workerOf(home, { descriptor: read.descriptor, verdict, row }));
-    }
-  } catch (error) {
-    problems.push(reasonOf(error));
-  }
-  return { daemons, workers, orphans: [], scan: { complete: problems.length === 0, problems } };
-}
-
-interface WorkerParts {
-  readonly descriptor: Descriptor;
-  readonly verdict: Verdict["kind"];
-  readonly row: ReturnType<typeof rowsOffline>[number] | undefined;
-}
-
-function workerOf(home: string, { descriptor, verdict, row }: WorkerParts): PsWorker {
-  const { process, sessionId, lifecycle, stop, reason } = descriptor;
+function workerOf(home: string, worker: WorkerView, scan: EnvironmentScan): PsWorker {
+  const { sessionId, descriptor, verdict, record } = worker;
+  const { process, reason } = descriptor;
   const { pid } = process.identity;
-  const usage = verdict === "current" ? treeUsage(pid, { name: "HOLDFAST_SESSION", value: process.marker }) : null;
-  const state: SessionState = stop
-    ? "stopping"
-    : verdict === "current" || verdict === "unknown"
-      ? lifecycle
-      : lifecycle === "failed"
-        ? "failed"
-        : "recovering";
+  const usage = verdict === "current" ? scan.usageOf(pid, { name: MARKER_NAME, value: process.marker }) : null;
   return {
     workerId: sessionId,
     sessionId,
-    name: row?.name ?? null,
-    agent: row?.agent ?? "unknown",
-    state,
+    name: record?.name ?? null,
+    agent: record?.agent ?? "unknown",
+    state: stateOf(worker),
     verdict,
     pid,
     startId: startIdOf(process.identity),
     generation: process.generation,
     home,
-    cwd: row?.cwd ?? "",
+    cwd: record?.cwd ?? "",
     memoryBytes: usage?.rssBytes ?? null,
     cpuPercent: usage && usage.ageSeconds > 0 ? Math.round((usage.cpuSeconds / usage.ageSeconds) * 1000) / 10 : null,
     clients: null,
-    reason: reason ?? row?.reason ?? null,
+    reason: reason ?? record?.lastError ?? null,
   };
+}
+
+function stateOf(worker: WorkerView): SessionState {
+  const { lifecycle, stop } = worker.descriptor;
+  if (stop) return "stopping";
+  return mayLive(worker) || lifecycle === "failed" ? lifecycle : "recovering";
 }

@@ -1,13 +1,23 @@
-import type { SessionDetails, SessionEvent, SessionRow } from "@holdfast/client/protocol";
+import { meets } from "@holdfast/client/protocol";
+import type {
+  SessionDetails,
+  SessionEvent,
+  SessionRow,
+  SessionTree,
+  WaitAnswer,
+  WaitCondition,
+} from "@holdfast/client/protocol";
 import { nodeFileSystem } from "@holdfast/recovery-journal";
-import { readTranscript, sessionDirectory } from "@holdfast/session-worker/transport";
+import { endCursor, readTranscript, sessionDirectory, transcriptPath } from "@holdfast/session-worker/transport";
 import { readAllSessions } from "../catalog.ts";
 import { readWorkerFiles } from "../descriptor-files.ts";
 import type { DescriptorRead } from "../descriptor-files.ts";
+import { lastTurn } from "../last-turn.ts";
 import { pageOf } from "../page.ts";
 import type { PageRequest } from "../page.ts";
 import { damagedRow, rowOf } from "../rows.ts";
 import { select } from "../select.ts";
+import { treeOf } from "../tree.ts";
 
 /** Rows of a home without asking a daemon: what the files say, one damaged record in its own row. */
 export function rowsOffline(home: string): SessionRow[] {
@@ -33,14 +43,56 @@ export const listOffline = (home: string, request: PageRequest = {}): { sessions
   pageOf(rowsOffline(home), request);
 
 export function showOffline(home: string, selector: string): SessionDetails {
-  const rows = rowsOffline(home);
-  const sessionId = select(
-    selector,
-    rows.map((row) => ({ sessionId: row.sessionId, name: row.name, archived: row.lifecycle === "archived" })),
-  );
-  const row = rows.find((other) => other.sessionId === sessionId) ?? damagedRow(sessionId, "its record is gone");
+  const row = rowFor(rowsOffline(home), selector);
   const origin = { agent: row.agent, agentSessionId: null, restoredBy: "fresh" } as const;
   return { ...row, options: [], usage: null, inDoubt: [], origin };
+}
+
+export function treeOffline(home: string, selector?: string): { sessions: SessionTree[] } {
+  const rows = rowsOffline(home);
+  return { sessions: treeOf(rows, selector === undefined ? null : rowFor(rows, selector).sessionId) };
+}
+
+/** One look at sessions that are waited for: what the files say. Throws `session_not_found` for one that is not there. */
+export function waitOffline(home: string, sessions: readonly string[], condition: WaitCondition): OfflineWait[] {
+  const rows = rowsOffline(home);
+  return sessions.map((selector) => {
+    const row = rowFor(rows, selector);
+    const matched = meets(row, condition);
+    const { sessionId, waitingFor } = row;
+    return {
+      sessionId,
+      matched,
+      answer: () => {
+        const path = transcriptPath(sessionDirectory(home, sessionId));
+        const turn = lastTurn(nodeFileSystem, path);
+        return {
+          sessionId,
+          matched,
+          ...(waitingFor ? { waitingFor } : {}),
+          ...(turn ? { lastTurn: turn } : {}),
+          cursor: endCursor(path, nodeFileSystem),
+        };
+      },
+    };
+  });
+}
+
+export interface OfflineWait {
+  readonly sessionId: string;
+  readonly matched: boolean;
+  /** Reads the transcript's end, which is not needed while nothing has matched. */
+  readonly answer: () => WaitAnswer;
+}
+
+function rowFor(rows: readonly SessionRow[], selector: string): SessionRow {
+  const selectable = rows.map(({ sessionId, name, lifecycle }) => ({
+    sessionId,
+    name,
+    archived: lifecycle === "archived",
+  }));
+  const sessionId = select(selector, selectable);
+  return rows.find((row) => row.sessionId === sessionId) ?? damagedRow(sessionId, "its record is gone");
 }
 
 /** The transcript from a cursor to its present end, streamed (I157). */
@@ -50,7 +102,7 @@ export function* transcriptOffline(
   { from }: { readonly from?: string | undefined } = {},
 ): Generator<SessionEvent> {
   const { sessionId } = showOffline(home, selector);
-  const path = `${sessionDirectory(home, sessionId)}/transcript.jsonl`;
+  const path = transcriptPath(sessionDirectory(home, sessionId));
   for (const { line } of readTranscript({ path, fs: nodeFileSystem, ...(from === undefined ? {} : { from }) }))
     // Lines of our own writer; readers tolerate types they do not know (I26).
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion

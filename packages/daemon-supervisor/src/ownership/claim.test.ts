@@ -9,7 +9,7 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 import { prepareHome } from "../home.ts";
 import { claimHome } from "./claim.ts";
 import type { ClaimOptions, ClaimResult } from "./claim.ts";
-import { topOwner } from "./owner-files.ts";
+import { topOwner } from "@holdfast/session-worker/transport";
 
 const real = createObserver();
 const self = real.self();

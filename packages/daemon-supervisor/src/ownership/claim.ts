@@ -2,10 +2,9 @@ import type { OwnerRecord } from "@holdfast/client/protocol";
 import { ensurePrivateDirectory, publishFile, removeFile, replaceFile } from "@holdfast/recovery-journal";
 import type { FileSystem } from "@holdfast/recovery-journal";
 import type { ProcessIdentity, ProcessObserver } from "@holdfast/shared-process";
-import { ownerFolder } from "../home.ts";
+import { epochsOf, ownerFolder, ownerPath, readOwner, topOwner } from "@holdfast/session-worker/transport";
 import { judgeOwner } from "./judge.ts";
 import type { OwnerState } from "./judge.ts";
-import { epochsOf, ownerPath, readOwner, topOwner } from "./owner-files.ts";
 
 export interface ClaimOptions {
   readonly home: string;

@@ -2,11 +2,10 @@ import type { OwnerRecord } from "@holdfast/client/protocol";
 import { existsSync, readdirSync } from "node:fs";
 import { probeLifeline, scanMarked } from "@holdfast/shared-process";
 import type { ProcessObserver } from "@holdfast/shared-process";
+import { SUPERVISOR_TITLE } from "@holdfast/session-worker/transport";
+import type { TopOwner } from "@holdfast/session-worker/transport";
+import { HOME_NAME } from "../names.ts";
 import { verdictOf } from "../verdict.ts";
-import type { TopOwner } from "./owner-files.ts";
-
-/** What the supervisor calls itself (at most 15 bytes, the kernel's limit), so that a scan can tell it from its workers. */
-export const SUPERVISOR_TITLE = "holdfastd";
 
 export type OwnerState =
   | { readonly kind: "none" }
@@ -48,7 +47,7 @@ function judgeByScan(home: string): OwnerState {
   const held = ownerLifelines(home).find((path) => probeLifeline(path) === "held");
   if (held !== undefined)
     return { kind: "unknown", why: `the owner record is damaged and ${held} is held by a process` };
-  const scan = scanMarked({ name: "HOLDFAST_HOME", value: home });
+  const scan = scanMarked({ name: HOME_NAME, value: home });
   if (scan.kind === "incomplete")
     return { kind: "unknown", why: "the owner record is damaged and processes cannot be listed" };
   const supervisors = scan.processes.filter(({ command }) => command === SUPERVISOR_TITLE);

@@ -1,6 +1,6 @@
 import { lstatSync, statSync } from "node:fs";
 import { dirname, isAbsolute, join, normalize } from "node:path";
-import { ProtocolError, SESSION_NAME } from "@holdfast/client/protocol";
+import { ProtocolError } from "@holdfast/client/protocol";
 import type { MethodParams, MethodResults, SessionRow } from "@holdfast/client/protocol";
 import { ensurePrivateDirectoryAsync, removeFile } from "@holdfast/recovery-journal";
 import type { FileSystem } from "@holdfast/recovery-journal";
@@ -10,7 +10,8 @@ import { requestHash, sessionDirectory } from "@holdfast/session-worker/transpor
 import type { SessionRecord } from "@holdfast/session-worker/transport";
 import type { Services } from "./services.ts";
 import { untilReady } from "./ready.ts";
-import { reusedRequest } from "./submit.ts";
+import { checkName, nameInUse } from "./names.ts";
+import { reusedRequest } from "./requests.ts";
 
 type Params = MethodParams<"session/new">;
 
@@ -23,10 +24,7 @@ function projectOf(cwd: string): string {
 }
 
 function checkParams({ name, agent = "shell", cwd, environment, secretEnvironment }: Params): void {
-  if (name !== undefined && !SESSION_NAME.test(name))
-    throw new ProtocolError("invalid_name", `${JSON.stringify(name)} is not a session name`, {
-      hint: "letters, digits, '.', '_' and '-', at most 64, the first a letter or digit",
-    });
+  if (name !== undefined) checkName(name);
   if (agent !== "shell")
     throw new ProtocolError("agent_not_found", `no agent ${JSON.stringify(agent)}`, {
       hint: "this version has: shell",
@@ -54,8 +52,9 @@ export class Creations {
 
   /** One request, one session, whoever repeats it and however often (I143). */
   create(params: Params): Promise<MethodResults["session/new"]> {
-    const { requestId, ...content } = params;
-    const hash = requestHash("session/new", content);
+    const { requestId, secretEnvironment = {}, ...content } = params;
+    // Not the values, whose hash would be on disk (I152).
+    const hash = requestHash("session/new", { ...content, secretNames: Object.keys(secretEnvironment).toSorted() });
     const running = this.#byRequest.get(requestId);
     if (running) return running.hash === hash ? running.row : Promise.reject(reusedRequest(requestId));
     const row = this.#create(params, hash).finally(() => this.#byRequest.delete(requestId));
@@ -70,8 +69,10 @@ export class Creations {
       if (record.creatingRequest.hash !== hash) throw reusedRequest(params.requestId);
       return { ...(await this.#again(record.sessionId)), created: true };
     }
+    const gone = await this.#services.requests.created(params.requestId, hash);
+    if (gone) return gone;
     checkParams(params);
-    const existing = params.name === undefined ? undefined : this.#named(params.name);
+    const existing = params.name === undefined ? undefined : this.#services.names.holder(params.name);
     if (existing) return this.#ensure(params, existing);
     const { name } = params;
     const underway = name === undefined ? undefined : this.#names.get(name);
@@ -90,7 +91,8 @@ export class Creations {
     if (!params.ensure) throw nameInUse(params.name ?? "");
     const sessionId = await underway;
     const record = this.#services.context.catalog.get(sessionId);
-    if (!record) throw nameInUse(params.name ?? "");
+    // Renamed or deleted while it was still starting.
+    if (record?.name !== params.name || !record) throw nameInUse(params.name ?? "");
     const { created } = this.#ensure(params, record);
     return { ...(await untilReady(this.#services, sessionId)), created };
   }
@@ -102,21 +104,20 @@ export class Creations {
     return launches ? await untilReady(this.#services, sessionId) : this.#services.sessions.row(sessionId);
   }
 
-  #named(name: string): SessionRecord | undefined {
-    return [...this.#services.context.catalog.all()].find(
-      (record) => record.name === name && record.parentId === null && record.wanted !== "archived",
-    );
-  }
-
   #ensure(params: Params, existing: SessionRecord): MethodResults["session/new"] {
     const same = existing.cwd === normalize(params.cwd) && existing.agent === (params.agent ?? "shell");
     if (!params.ensure || !same) throw nameInUse(params.name ?? "", existing);
     return { ...this.#services.sessions.row(existing.sessionId), created: false };
   }
 
-  async #publish(params: Params, hash: string): Promise<string> {
-    const { context } = this.#services;
+  #publish(params: Params, hash: string): Promise<string> {
+    const { context, names } = this.#services;
     const sessionId = context.ids.newId();
+    return names.holding(params.name ?? null, sessionId, () => this.#publishAs(sessionId, params, hash));
+  }
+
+  async #publishAs(sessionId: string, params: Params, hash: string): Promise<string> {
+    const { context } = this.#services;
     const at = new Date(context.clock.now()).toISOString();
     const cwd = normalize(params.cwd);
     const secrets = params.secretEnvironment ?? {};
@@ -164,9 +165,3 @@ function removeUnpublished(fs: FileSystem, directory: string): void {
     // The first error is the one to tell; what stays is shown as what it is.
   }
 }
-
-const nameInUse = (name: string, existing?: SessionRecord): ProtocolError =>
-  new ProtocolError("name_in_use", `the name ${name} is in use${existing ? ` by a session in ${existing.cwd}` : ""}`, {
-    hint: "choose another; --ensure takes that session if agent and directory are the same",
-    ...(existing ? { data: { sessionId: existing.sessionId, cwd: existing.cwd, agent: existing.agent } } : {}),
-  });

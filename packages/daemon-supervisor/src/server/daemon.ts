@@ -3,6 +3,7 @@ import type { DaemonStatus, MethodParams, MethodResults, SessionState } from "@h
 import { startIdOf } from "@holdfast/shared-process";
 import { VERSION } from "@holdfast/client/protocol";
 import type { State } from "../lifecycle/state.ts";
+import { RELEASE_MS } from "../times.ts";
 import type { Services } from "./services.ts";
 import { requestStop } from "./stop.ts";
 
@@ -30,13 +31,18 @@ export function daemonStatus({ context, sessions, socketPath, status }: Services
 }
 
 /** Passivates what is idle and ends the daemon; busy sessions are named, interrupted or kept, as asked. */
-export async function stopDaemon(
+export function stopDaemon(
   services: Services,
-  { mode }: MethodParams<"daemon/stop">,
+  { mode, requestId }: MethodParams<"daemon/stop">,
 ): Promise<MethodResults["daemon/stop"]> {
-  if (mode !== "keep_workers") await passivateAll(services, mode === "force");
-  services.shutdown("asked to");
-  return { stopped: true, pid: services.context.self.pid };
+  return services.requests.once({ method: "daemon/stop", requestId, content: { mode } }, async () => {
+    if (mode !== "keep_workers") await passivateAll(services, mode === "force");
+    const answer = { stopped: true, pid: services.context.self.pid } as const;
+    const shutdown = (): void => services.shutdown("asked to");
+    // A disk that stands still must not keep the daemon from ending.
+    services.context.clock.setTimer(RELEASE_MS, shutdown, { background: true });
+    return { answer, final: true, after: shutdown };
+  });
 }
 
 async function passivateAll(services: Services, force: boolean): Promise<void> {

@@ -1,20 +1,19 @@
-import { ConnectionLost, ProtocolError } from "@holdfast/client/protocol";
-import type {
-  MethodName,
-  MethodParams,
-  MethodResults,
-  Peer,
-  SessionDetails,
-  SessionRow,
-} from "@holdfast/client/protocol";
+import type { MethodName, MethodParams, MethodResults, Peer, SessionDetails } from "@holdfast/client/protocol";
 import { treeUsage } from "@holdfast/shared-process";
 import { pageOf } from "../page.ts";
+import { treeOf } from "../tree.ts";
 import { attach } from "./attach.ts";
 import type { Creations } from "./create.ts";
 import { daemonStatus, stopDaemon } from "./daemon.ts";
 import type { Services } from "./services.ts";
-import { resume, stop } from "./stop.ts";
-import { WORKER_SILENT_MS, submit } from "./submit.ts";
+import { cancel } from "./cancel.ts";
+import { deleteSession } from "./delete.ts";
+import { passivate } from "./passivate.ts";
+import { rename, setOptions, unarchive } from "./record-verbs.ts";
+import { resume, retry } from "./resume.ts";
+import { stop } from "./stop.ts";
+import { submit } from "./submit.ts";
+import { wait } from "./wait.ts";
 
 export interface Call {
   readonly services: Services;
@@ -37,39 +36,32 @@ export const handlers: Handlers = {
   "session/cancel": ({ services }, params) => cancel(services, params),
   "session/attach": ({ services, peer }, params) => attach(services, peer, params),
   "session/stop": ({ services }, params) => stop(services, params),
+  "session/tree": ({ services }, { session }) => tree(services, session),
+  "session/wait": ({ services, peer }, params) => wait(services, peer, params),
+  "session/unarchive": ({ services }, params) => unarchive(services, params),
+  "session/retry": ({ services }, params) => retry(services, params),
+  "session/passivate": ({ services }, params) => passivate(services, params),
+  "session/rename": ({ services }, params) => rename(services, params),
+  "session/set": ({ services }, params) => setOptions(services, params),
+  "session/delete": ({ services }, params) => deleteSession(services, params),
   "daemon/status": ({ services }) => daemonStatus(services),
   "daemon/stop": ({ services }, params) => stopDaemon(services, params),
 };
 
-function show({ sessions }: Services, selector: string): SessionDetails {
+function tree({ sessions }: Services, selector: string | undefined): MethodResults["session/tree"] {
+  return { sessions: treeOf(sessions.rows(), selector === undefined ? null : sessions.select(selector)) };
+}
+
+function show({ sessions, context }: Services, selector: string): SessionDetails {
   const row = sessions.row(sessions.select(selector));
+  const options = Object.entries(context.catalog.get(row.sessionId)?.options ?? {});
   return {
     ...row,
     memoryBytes: row.pid === null ? null : (treeUsage(row.pid)?.rssBytes ?? null),
-    options: [],
+    // The built-in agents have no options of their own: what was set is kept, and said not to apply.
+    options: options.map(([id, value]) => ({ id, value, choices: [], applied: false })),
     usage: null,
     inDoubt: [],
     origin: { agent: row.agent, agentSessionId: null, restoredBy: "fresh" },
   };
-}
-
-/** Ends the running turn. Without a worker there is none, and that is no error. */
-async function cancel(
-  { sessions, channels }: Services,
-  { session, requestId, actionId }: MethodParams<"session/cancel">,
-): Promise<SessionRow> {
-  const { sessionId } = sessions.actionable(session);
-  try {
-    await channels
-      .peer(sessionId)
-      ?.request("session/cancel", actionId === undefined ? { requestId } : { requestId, actionId }, {
-        signal: AbortSignal.timeout(WORKER_SILENT_MS),
-      });
-  } catch (error) {
-    if (!(error instanceof ConnectionLost || error instanceof DOMException)) throw error;
-    throw new ProtocolError("worker_not_responding", "the worker did not answer", {
-      hint: "`agent session show` tells more; `agent session stop` ends it for certain",
-    });
-  }
-  return sessions.row(sessionId);
 }

@@ -1,21 +1,31 @@
 import { ProtocolError, WORKER_STILL_STOPPING_MS } from "@holdfast/client/protocol";
 import type { SessionRow } from "@holdfast/client/protocol";
+import { isEnding } from "../lifecycle/reduce.ts";
 import type { State } from "../lifecycle/state.ts";
 import type { Services } from "./services.ts";
+
+interface ReadyServices {
+  readonly context: Pick<Services["context"], "registry">;
+  readonly sessions: Pick<Services["sessions"], "row">;
+  readonly channels: Pick<Services["channels"], "report">;
+}
 
 /** Longer than a worker's own start deadline. */
 const READY_MS = 60_000;
 
-const isReplaced = (state: State | null): boolean =>
-  (state?.name === "stopping" || state?.name === "finalizing") && state.intent.goal === "replace";
+const isStopped = (state: State | null): boolean =>
+  state !== null && isEnding(state) && state.intent.goal !== "replace";
 
-const isEnding = (state: State | null): boolean => state?.name === "stopping" || state?.name === "finalizing";
+const ends = (state: State | null): boolean => state !== null && isEnding(state);
 
 /** Waits until an attach would work, or says why it will not. A stop under way may take ten seconds of it (I46). */
-export async function untilReady({ context, sessions, channels }: Services, sessionId: string): Promise<SessionRow> {
+export async function untilReady(
+  { context, sessions, channels }: ReadyServices,
+  sessionId: string,
+): Promise<SessionRow> {
   const { registry } = context;
-  if (isEnding(registry.published(sessionId))) {
-    const ended = await registry.until(sessionId, (state) => !isEnding(state), WORKER_STILL_STOPPING_MS);
+  if (ends(registry.published(sessionId))) {
+    const ended = await registry.until(sessionId, (state) => !ends(state), WORKER_STILL_STOPPING_MS);
     if (ended === "timeout")
       throw new ProtocolError("worker_still_stopping", "the old worker is still stopping; the new one follows it", {
         hint: "try again in a few seconds",
@@ -25,7 +35,7 @@ export async function untilReady({ context, sessions, channels }: Services, sess
     state === null ||
     state.name === "failed" ||
     (state.name === "recovering" && state.cause !== null) ||
-    (isEnding(state) && !isReplaced(state)) ||
+    isStopped(state) ||
     (state.name === "ready" && channels.report(sessionId) !== null);
   const state = await registry.until(sessionId, settled, READY_MS);
   if (state === "timeout")

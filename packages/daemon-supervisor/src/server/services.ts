@@ -1,9 +1,13 @@
+import type { Changes } from "../changes.ts";
 import type { Channels } from "../effects/channels.ts";
 import type { Context } from "../effects/context.ts";
 import type { Ender } from "../effects/end.ts";
 import type { Stores } from "../effects/stores.ts";
+import type { Lanes } from "../lanes.ts";
 import type { Records } from "../records.ts";
 import type { Sessions } from "../sessions.ts";
+import type { Names } from "./names.ts";
+import type { Requests } from "./requests.ts";
 
 /** What request handlers work with. */
 export interface Services {
@@ -13,6 +17,11 @@ export interface Services {
   readonly stores: Stores;
   readonly ender: Ender;
   readonly records: Records;
+  readonly requests: Requests;
+  readonly names: Names;
+  readonly changes: Changes;
+  /** Verbs that write a session's record or bring it back run one after the other. */
+  readonly lanes: Lanes;
   /** Ends this daemon after the answer has left; workers stay. */
   readonly shutdown: (why: string) => void;
   readonly socketPath: () => string | null;

@@ -1,29 +1,38 @@
 import { ProtocolError, STOP_NO_WAIT_MS } from "@holdfast/client/protocol";
 import type { MethodParams, MethodResults, SessionRow } from "@holdfast/client/protocol";
-import type { SessionRecord } from "@holdfast/session-worker/transport";
 import { freshValues } from "../effects/context.ts";
-import { verdictOf } from "../verdict.ts";
+import { isEnding } from "../lifecycle/reduce.ts";
 import type { Goal, State } from "../lifecycle/state.ts";
-import { checkEnvironment } from "./environment.ts";
+import { withRequest } from "../records.ts";
+import type { RequestStamp } from "../registry.ts";
+import { verdictOf } from "../verdict.ts";
 import type { Services } from "./services.ts";
-import { untilReady } from "./ready.ts";
 
 /** A stop ends by its finalizer; what takes longer is shown as degraded and goes on by itself. */
 const STOP_WAIT_MS = 10 * 60_000;
 /** Every stop of an observable process is over by then. */
 const UNKNOWN_AFTER_MS = 12_000;
 
-export async function stop(
+export function stop(
   services: Services,
-  { session, force = false, archive = false, wait }: MethodParams<"session/stop">,
+  { session, requestId, force = false, archive = false, wait }: MethodParams<"session/stop">,
 ): Promise<MethodResults["session/stop"]> {
-  const { context, sessions } = services;
-  const record = sessions.actionable(session);
-  const { sessionId } = record;
-  requestStop(services, sessionId, { goal: archive ? "archive" : "stop", force });
-  if (context.registry.newest(sessionId) === null) await rest(services, record, archive);
-  await ended(services, sessionId, wait);
-  return withKillAt(services, sessions.row(sessionId));
+  const { context, sessions, requests } = services;
+  const order = { method: "session/stop", requestId, content: { session, force, archive } };
+  return requests.once(order, async (stamp, repeated) => {
+    const sessionId = repeated?.sessionId ?? sessions.actionable(session).sessionId;
+    if (!repeated) {
+      requestStop(services, sessionId, { goal: archive ? "archive" : "stop", force }, stamp);
+      if (context.registry.newest(sessionId) === null) await rest(services, sessionId, { archive, stamp });
+    }
+    await ended(services, sessionId, wait);
+    const newest = context.registry.newest(sessionId);
+    // An intent that is not written yet shows as stopping here: the row still has the state before it.
+    const isUnderway = newest !== null && isEnding(newest);
+    const row = sessions.row(sessionId);
+    const answer = isUnderway ? withKillAt(services, { ...row, state: "stopping" }) : row;
+    return { answer, final: !isUnderway };
+  });
 }
 
 /** Waits for the end; a process that cannot be observed is said, since nothing more can be done to it (I134). */
@@ -45,71 +54,43 @@ async function ended({ context }: Services, sessionId: string, wait: boolean): P
   await registry.until(sessionId, isOver, STOP_WAIT_MS);
 }
 
-const isRescinded = (state: State | null): boolean =>
-  state !== null && state.name !== "stopping" && state.name !== "finalizing";
+const isRescinded = (state: State | null): boolean => state !== null && !isEnding(state);
 
 /** Dispatches the intent; true when something is under way. Counts it once. */
-export function requestStop({ context }: Services, sessionId: string, order: { goal: Goal; force: boolean }): boolean {
+export function requestStop(
+  { context }: Services,
+  sessionId: string,
+  order: { readonly goal: Goal; readonly force: boolean },
+  request: RequestStamp | null = null,
+): boolean {
   const fresh = freshValues(context, sessionId);
   const intent = { stopId: fresh.stopId, requestedAt: fresh.at, ...order };
-  const decision = context.registry.dispatch(sessionId, { type: "stop", intent });
+  const decision = context.registry.dispatch(sessionId, { type: "stop", intent }, request);
   if (decision.kind === "deny") throw new ProtocolError(decision.code, decision.why);
   if (decision.kind === "move") context.counters.stops += 1;
   return decision.kind === "move" || decision.kind === "ignore";
 }
 
 /** A session without a registration: only what is wanted of it changes. */
-async function rest({ context, records }: Services, { sessionId }: SessionRecord, archive: boolean): Promise<void> {
+async function rest(
+  { context, records }: Services,
+  sessionId: string,
+  { archive, stamp }: { readonly archive: boolean; readonly stamp: RequestStamp },
+): Promise<void> {
+  // Its last registration may still be writing its end.
+  await context.registry.until(sessionId, (state) => state === null, STOP_WAIT_MS);
   const wanted = archive ? "archived" : "stopped";
   await records.rest(sessionId, (record) => {
     // A resume that came meanwhile has a registration of its own: it is not undone here.
     const resting = context.registry.newest(sessionId) === null;
-    return resting && record.wanted !== "archived" ? { ...record, wanted } : record;
+    const changes = resting && record.wanted !== "archived" && record.wanted !== wanted;
+    return changes ? { ...withRequest(record, stamp), wanted } : record;
   });
 }
 
 function withKillAt({ context }: Services, row: SessionRow): MethodResults["session/stop"] {
   const due = context.registry.newest(row.sessionId)?.due;
-  if (row.state !== "stopping" || due?.timer !== "kill") return row;
+  if (due?.timer !== "kill") return row;
   const inMs = due.at - context.clock.monotonic();
   return { ...row, killAt: new Date(context.clock.now() + inMs).toISOString() };
 }
-
-/** The explicit way back (I129): from stopped, archived, failed, passivated, and over a stop that is under way. */
-export async function resume(
-  services: Services,
-  params: MethodParams<"session/resume">,
-): Promise<MethodResults["session/resume"]> {
-  const { context, sessions } = services;
-  checkEnvironment({}, params.secretEnvironment);
-  const { sessionId } = sessions.actionable(params.session);
-  if (params.secretEnvironment)
-    context.secrets.set(sessionId, { ...context.secrets.get(sessionId), ...params.secretEnvironment });
-  const fresh = freshValues(context, sessionId);
-  if (context.registry.newest(sessionId) === null) {
-    // Its last registration may still be writing its end; the new one must not be written before it.
-    await context.registry.until(sessionId, (state) => state === null, STOP_WAIT_MS);
-    if (fresh.missingEnvironment.length > 0) throw missing(fresh.missingEnvironment);
-    await services.ender.settleLeftover(sessionId);
-    if (context.registry.newest(sessionId) === null) {
-      const { generation } = fresh;
-      context.registry.enroll(sessionId, { name: "launching", generation, launches: [], due: null }, [
-        { type: "spawn", generation },
-      ]);
-    }
-  } else {
-    const decision = context.registry.dispatch(sessionId, { type: "resume", fresh });
-    if (decision.kind === "deny") throw missing(fresh.missingEnvironment);
-    if (!(await context.registry.drained({ sessionId })))
-      throw new ProtocolError("timeout", "the session's records take long to be written; the resume goes on", {
-        hint: "agent session show tells how far it is",
-      });
-  }
-  return { ...(await untilReady(services, sessionId)), created: false };
-}
-
-const missing = (names: readonly string[]): ProtocolError =>
-  new ProtocolError("needs_fresh_environment", `values are missing that are never stored: ${names.join(", ")}`, {
-    hint: `agent session resume S ${names.map((name) => `--env ${name}`).join(" ")}`,
-    data: { names: [...names] },
-  });

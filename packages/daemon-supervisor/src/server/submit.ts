@@ -3,6 +3,7 @@ import type { ActionKind, MethodParams, SubmitResult } from "@holdfast/client/pr
 import { checkText, requestHash, submitAnswerSchema } from "@holdfast/session-worker/transport";
 import type { SessionStore } from "@holdfast/session-worker/transport";
 import type { State } from "../lifecycle/state.ts";
+import { reusedRequest } from "./requests.ts";
 import type { Services } from "./services.ts";
 import { wake } from "./wake.ts";
 
@@ -94,8 +95,3 @@ async function changed(services: Services, sessionId: string, from: State | null
   await services.context.registry.until(sessionId, (state) => state !== from, 250);
   return null;
 }
-
-export const reusedRequest = (requestId: string): ProtocolError =>
-  new ProtocolError("request_id_reused", `request ${requestId} was used for something else`, {
-    hint: "use a new --request-id, or none",
-  });

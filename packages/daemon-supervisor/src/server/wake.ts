@@ -18,7 +18,11 @@ export function wake({ context }: Services, sessionId: string): void {
       });
     return;
   }
-  const decision = registry.dispatch(sessionId, { type: "resume", fresh: freshValues(context, sessionId) });
+  const decision = registry.dispatch(sessionId, {
+    type: "resume",
+    by: "resume",
+    fresh: freshValues(context, sessionId),
+  });
   if (decision.kind === "deny")
     throw new ProtocolError(decision.code, decision.why, { hint: `agent session resume ${sessionId}` });
 }

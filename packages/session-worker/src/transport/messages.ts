@@ -99,7 +99,7 @@ export const submitAnswerSchema = object({
 export type SubmitAnswer = Infer<typeof submitAnswerSchema>;
 
 /** A repeat of a cancel is the same cancel; a second one by its own id is stronger. */
-export const cancelSchema = object({ requestId: optional(string()), actionId: optional(string()) });
+export const cancelSchema = object({ requestId: string(), hash: string(), actionId: optional(string()) });
 export type CancelParams = Infer<typeof cancelSchema>;
 export const attachSchema = object({ from: optional(string()), follow: boolean() });
 

@@ -1,4 +1,4 @@
-import { array, enum as oneOf, looseObject, nullable, number, optional, record, string } from "zod/mini";
+import { array, enum as oneOf, looseObject, nullable, number, object, optional, record, string } from "zod/mini";
 import type { infer as Infer } from "zod/mini";
 
 /** `<home>/sessions/<sessionId>/session.json`: what a session is, whether or not a worker runs. Written 0600 by the supervisor alone. */
@@ -15,6 +15,8 @@ export const sessionRecordSchema = looseObject({
   createdAt: string(),
   lastActivityAt: string(),
   creatingRequest: looseObject({ requestId: string(), hash: string() }),
+  /** Requests that took effect and whose answer is not yet in the home's journal, oldest first. */
+  recentRequests: optional(array(object({ requestId: string(), hash: string() }))),
   /** The allow-listed part of the creating client's environment (CLI.md §3). */
   environment: record(string(), string()),
   /** Names of `--env` values: they live in memory only. */

@@ -16,6 +16,8 @@ import {
   withoutRecord,
 } from "./store-recovery.ts";
 import type { Ends } from "./store-recovery.ts";
+import { isAction } from "./operation-kinds.ts";
+import { RetainedProcesses } from "./retained.ts";
 import { outcomeOf, settledOf } from "./settled.ts";
 import type { TranscriptFile } from "./transcript-file.ts";
 import type { TranscriptWriter } from "./transcript-writer.ts";
@@ -52,6 +54,7 @@ const viewOf = ({ actionId, requestId, kind, text, phase }: QueuedAction): Queue
 
 /** The one writer of a session that `openSessionStore` made. */
 export class OpenedStore implements SessionStore {
+  readonly retained: RetainedProcesses;
   readonly #parts: StoreParts;
   readonly #actions = new Map<string, OpenAction>();
   /** Requests whose admission is on its way: their repeats wait for the same answer (I143). */
@@ -67,6 +70,7 @@ export class OpenedStore implements SessionStore {
   constructor(parts: StoreParts) {
     this.#parts = parts;
     this.#remembers = parts.remembers;
+    this.retained = new RetainedProcesses(parts.journal, parts.generation);
   }
 
   get transcriptPath(): string {
@@ -83,13 +87,13 @@ export class OpenedStore implements SessionStore {
   }
 
   get remembers(): boolean {
-    return this.#remembers || this.#actions.size > 0;
+    return this.#remembers || this.#actions.size > 0 || this.retained.size > 0;
   }
 
   /** Takes over what the journal has open, and says of the rest that it was never admitted. */
   async restore(): Promise<void> {
     const { journal, file } = this.#parts;
-    const open = journal.open();
+    const open = journal.open().filter(isAction);
     for (const { actionId, started } of withoutRecord(file, new Set(open.map(({ operationId }) => operationId))))
       this.append(
         started
@@ -139,6 +143,16 @@ export class OpenedStore implements SessionStore {
     } finally {
       this.#asked.delete(requestId);
     }
+  }
+
+  async once({ requestId, hash }: { requestId: string; hash: string }): Promise<"first" | "repeated" | "reused"> {
+    const { journal } = this.#parts;
+    if (this.#asked.has(requestId)) return "reused";
+    const known = journal.remembered(requestId);
+    if (known) return known.hash === hash ? "repeated" : "reused";
+    await journal.remember({ requestId, hash, outcome: {} });
+    this.#remembers = true;
+    return "first";
   }
 
   #repeat(requestId: string, outcome: JsonObject | null): AdmitResult {

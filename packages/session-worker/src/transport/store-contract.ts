@@ -1,3 +1,4 @@
+import type { RetainedProcesses } from "./retained.ts";
 import type { ActionKind, EventBody, SessionEvent, SteerOutcome, StopReason } from "@holdfast/client/protocol";
 
 /**
@@ -7,7 +8,7 @@ import type { ActionKind, EventBody, SessionEvent, SteerOutcome, StopReason } fr
  *   dispatch  journal note synced → first byte to the agent
  *   end       transcript synced → journal end
  */
-export type OperationKind = "prompt" | "steer" | "follow_up";
+export type OperationKind = ActionKind | "process";
 
 export interface QueuedAction {
   readonly actionId: string;
@@ -56,6 +57,10 @@ export interface SessionStore {
   actions(): readonly QueuedAction[];
   /** Durable when it resolves. Rejects `CodedError("disk_full")`, `("journal_poisoned")`, `("journal_full")`. */
   admit(admission: Admission): Promise<AdmitResult>;
+  /** Remembers a request that opens no action, before its effect. `repeated`: it was remembered before. */
+  once(request: { readonly requestId: string; readonly hash: string }): Promise<"first" | "repeated" | "reused">;
+  /** Processes of the session that its stops could not, or were not to, end. */
+  readonly retained: RetainedProcesses;
   /** Durable note that the action's first byte may reach the agent from now on. */
   dispatch(actionId: string): Promise<void>;
   /** Appends one event (not synced) and returns it stamped; a write failure throws `CodedError("disk_full")`. */

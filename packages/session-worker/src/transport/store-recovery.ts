@@ -1,6 +1,7 @@
-import type { EventBody } from "@holdfast/client/protocol";
+import type { ActionKind, EventBody } from "@holdfast/client/protocol";
 import { invariant } from "@holdfast/shared-process";
 import type { OpenOperation } from "@holdfast/recovery-journal";
+import type { OpenActionRecord } from "./operation-kinds.ts";
 import type { OperationKind } from "./store-contract.ts";
 import { firstFrom, firstOfRun, lastHead, linesOf } from "./transcript-file.ts";
 import type { TranscriptFile } from "./transcript-file.ts";
@@ -16,7 +17,7 @@ export interface ActionDetail {
 export interface Acceptance {
   readonly actionId: string;
   readonly requestId: string;
-  readonly kind: OperationKind;
+  readonly kind: ActionKind;
   readonly text: string;
 }
 
@@ -43,7 +44,7 @@ export const isDispatched = (operation: OpenOperation<OperationKind>): boolean =
   operation.notes.some((note) => note["phase"] === "dispatched");
 
 /** The acceptance line of an open operation; `null` when the transcript does not hold it any more. */
-export function acceptanceOf(file: TranscriptFile, operation: OpenOperation<OperationKind>): Acceptance | null {
+export function acceptanceOf(file: TranscriptFile, operation: OpenActionRecord): Acceptance | null {
   const { sequence } = detailOf(operation);
   const placed = firstFrom(file, sequence);
   if (placed?.head?.type !== ACCEPTED || placed.head.sequence !== sequence) return null;

@@ -31,7 +31,7 @@ export interface WorkerService {
   isCurrent(epoch: number): boolean;
   start(params: StartParams): Promise<StartResult>;
   submit(params: SubmitParams): Promise<SubmitAnswer>;
-  cancel(params: CancelParams): void;
+  cancel(params: CancelParams): Promise<void>;
   stop(params: WorkerStopParams): WorkerStopAnswer;
   report(): WorkerReport;
   /** Binds the socket again if somebody removed it (I146). */
@@ -113,8 +113,7 @@ export class Connection {
         return this.#service.submit(submission);
       }
       case "session/cancel":
-        this.#service.cancel(valid(cancelSchema, params));
-        return {};
+        return this.#service.cancel(valid(cancelSchema, params)).then(() => ({}));
       default:
         throw new ProtocolError("usage", `no method ${method}`);
     }

@@ -6,6 +6,7 @@ import { identitySchema } from "@holdfast/client/protocol";
 import type { JournalOwner } from "@holdfast/recovery-journal";
 import { ShellAgent } from "../agents/shell/shell-agent.ts";
 import type { StartParams, StartResult, WorkerOrders } from "../transport/messages.ts";
+import { isRecordedSupervisor } from "../transport/recorded-supervisor.ts";
 import { sessionDirectory, sessionRecordPath, sessionRecordSchema } from "../transport/session-record.ts";
 import type { SessionRecord } from "../transport/session-record.ts";
 import type { SessionStore } from "../transport/store-contract.ts";
@@ -62,7 +63,7 @@ async function startAgent(options: LaunchOptions, store: SessionStore, directory
     store,
     clock,
     onChange,
-    createAgent: (host) => new ShellAgent({ environment, directory, host, clock, ids }),
+    createAgent: (host) => new ShellAgent({ environment, directory, host, clock, ids, spare: isRecordedSupervisor }),
   });
   const from = params.restored ? lastDirectory(transcriptAt(store.transcriptPath), store.transcriptSize) : null;
   const started = await session.agent.start({ restored: params.restored, lastDirectory: from });

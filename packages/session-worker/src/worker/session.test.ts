@@ -195,9 +195,9 @@ describe("a session", () => {
 it("I143 a repeated cancel is one cancel; another one by its own id is stronger", async () => {
   await session.submit(params("prompt"));
   await until(() => agent.runs.length === 1);
-  session.cancel({ requestId: "c1" });
-  session.cancel({ requestId: "c1" });
+  const first = session.cancel({ requestId: "c1", hash: "h" });
+  await Promise.all([first, session.cancel({ requestId: "c1", hash: "h" })]);
   expect(agent.cancels).toHaveLength(1);
-  session.cancel({ requestId: "c2" });
+  await session.cancel({ requestId: "c2", hash: "h" });
   expect(agent.cancels).toHaveLength(2);
 });

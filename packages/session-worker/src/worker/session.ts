@@ -21,6 +21,7 @@ export interface SessionOptions {
 
 const RETRY_MS = 1_000;
 const REMEMBERED_CANCELS = 64;
+const REMEMBER_MS = 1_000;
 
 /** Carries out what the queue decides, between the durable store and the agent. */
 export class Session {
@@ -107,12 +108,32 @@ export class Session {
     return new Promise((tell) => void this.#steers.set(actionId, { outcome: null, tell }));
   }
 
-  cancel({ requestId, actionId }: CancelParams): void {
-    if (requestId !== undefined) {
-      if (this.#cancels.includes(requestId)) return;
-      this.#cancels = [...this.#cancels.slice(-REMEMBERED_CANCELS), requestId];
+  /** Ends the turn that runs when it is asked, and no later one however often it is repeated, over any crash (I143). */
+  async cancel({ requestId, hash, actionId }: CancelParams): Promise<void> {
+    const target = actionId ?? this.#queue.turn?.entry.actionId;
+    if (this.#cancels.includes(requestId)) return;
+    this.#cancels = [...this.#cancels.slice(-REMEMBERED_CANCELS), requestId];
+    const seen = await this.#remember({ requestId, hash });
+    if (seen === "reused") this.#cancels = this.#cancels.filter((other) => other !== requestId);
+    if (seen === "reused") throw new ProtocolError("request_id_reused", "the request id was used for another request");
+    if (seen === "first" && target !== undefined) this.#apply({ type: "cancel", actionId: target });
+  }
+
+  /** A full or a slow disk must not keep a turn from being cancelled: this worker remembers it in any case. */
+  async #remember(request: { requestId: string; hash: string }): Promise<"first" | "repeated" | "reused"> {
+    const { store, clock } = this.#options;
+    let timer: Disposable | undefined;
+    const late = new Promise<"first">((resolve) => {
+      timer = clock.setTimer(REMEMBER_MS, () => resolve("first"));
+    });
+    try {
+      return await Promise.race([store.once(request), late]);
+    } catch (error) {
+      this.#degrade(error);
+      return "first";
+    } finally {
+      timer?.[Symbol.dispose]();
     }
-    this.#apply({ type: "cancel", ...(actionId === undefined ? {} : { actionId }) });
   }
 
   /** Nothing new starts, and the running turn is asked to end. */

@@ -1,6 +1,7 @@
 import { defaultKeep, endMarked, scanMarked } from "@holdfast/shared-process";
 import type { Clock, ProcessObserver } from "@holdfast/shared-process";
 import type { WorkerStopParams } from "../transport/messages.ts";
+import { isRecordedSupervisor } from "../transport/recorded-supervisor.ts";
 import type { SessionStore } from "../transport/store-contract.ts";
 import { MARKER_NAME } from "./launch.ts";
 import type { Session } from "./session.ts";
@@ -24,7 +25,7 @@ export interface Running {
 /** Why a conditional passivation is refused; `null` when nothing speaks against it. */
 export function whyBusy({ session }: Running, marker: string): string | null {
   if (!session.isIdle) return "a turn runs or an action waits";
-  const scan = scanMarked({ name: MARKER_NAME, value: marker });
+  const scan = scanMarked({ name: MARKER_NAME, value: marker }, { spare: isRecordedSupervisor });
   const others = scan.processes.filter(({ identity }) => identity.pid !== session.agent.pid);
   const [first] = others;
   if (first) return `${others.length} processes of the session run, such as ${first.command} (${first.identity.pid})`;
@@ -53,6 +54,7 @@ export async function endSession({ running, marker, force, clock, observer, goal
     lastRoundsMs: SWEEP_MARGIN_MS,
     keep: defaultKeep,
     force,
+    spare: isRecordedSupervisor,
     observer,
     clock,
   });

@@ -40,7 +40,7 @@ type Phase =
   | ({ readonly name: "serving" } & Running);
 
 interface Stop {
-  readonly stopId: string;
+  stopId: string;
   goal: StopGoal;
 }
 
@@ -149,8 +149,8 @@ export class Worker implements WorkerService {
     return this.#serving().session.submit(params);
   }
 
-  cancel(params: CancelParams): void {
-    this.#serving().session.cancel(params);
+  cancel(params: CancelParams): Promise<void> {
+    return this.#serving().session.cancel(params);
   }
 
   createViewer(peer: Peer, { from, follow }: { from?: string | undefined; follow: boolean }): Viewer {
@@ -166,6 +166,7 @@ export class Worker implements WorkerService {
     }
     if (this.#stop) {
       this.#stop.goal = goal;
+      this.#stop.stopId = stopId;
       // A stronger stop escalates the one that runs.
       if (force && phase.name === "serving") void phase.session.agent.end(FORCED_GRACE_MS);
     } else void this.#end({ stopId, goal }, force);
@@ -188,7 +189,7 @@ export class Worker implements WorkerService {
     this.#stop = stop;
     const { clock, observer, orders } = this.#options;
     clock.setTimer(STOP_DEADLINE_MS, () => void this.#finish());
-    this.#progress(stop.stopId);
+    this.#progress(stop);
     // A start that is under way is waited for, so that its agent is known; the deadline holds for it too.
     try {
       if (this.#phase.name === "starting") await this.#phase.result;
@@ -208,10 +209,10 @@ export class Worker implements WorkerService {
     await this.#finish();
   }
 
-  #progress(stopId: string): void {
+  #progress(stop: Stop): void {
     this.#options.clock.setTimer(PROGRESS_MS, () => {
-      this.#control?.peer.notify("worker/progress", { stopId });
-      this.#progress(stopId);
+      this.#control?.peer.notify("worker/progress", { stopId: stop.stopId });
+      this.#progress(stop);
     });
   }
 

@@ -5,7 +5,7 @@ import type { UnknownWhy } from "../types.ts";
 
 /** What has a number now. `permitted: false` (EPERM) says that it exists and is not ours to signal (I105). */
 export type Observation =
-  | { readonly kind: "process"; readonly stat: ProcessStat; readonly permitted: boolean }
+  | { readonly kind: "process"; readonly stat: ProcessStat; readonly uid: number; readonly permitted: boolean }
   | { readonly kind: "thread" }
   | { readonly kind: "absent" }
   | { readonly kind: "unknown"; readonly why: UnknownWhy };
@@ -26,17 +26,21 @@ export function observe(ports: ProcessPorts, pid: number): Observation {
   const blind = whyProcIsBlind(ports);
   if (blind !== null) return unknown(blind);
   try {
-    const group = /^Tgid:\t(\d+)$/m.exec(ports.readFile(`/proc/${pid}/status`))?.[1];
+    const status = ports.readFile(`/proc/${pid}/status`);
+    const group = /^Tgid:\t(\d+)$/m.exec(status)?.[1];
     if (group === undefined) return unknown("unparsable");
     // kill(2) takes the number of any thread and hits its whole process.
     if (group !== String(pid)) return { kind: "thread" };
     const parsed = parseStat(ports.readFile(`/proc/${pid}/stat`));
     if (parsed.kind === "unparsable" || parsed.stat.pid !== pid) return unknown("unparsable");
-    return { kind: "process", stat: parsed.stat, permitted: existence === "permitted" };
+    return { kind: "process", stat: parsed.stat, uid: uidIn(status), permitted: existence === "permitted" };
   } catch (error) {
     return explainUnreadable(ports, pid, errnoOf(error));
   }
 }
+
+/** The real user; -1, which is nobody, where the line is missing. */
+const uidIn = (status: string): number => Number(/^Uid:\t(\d+)\t/m.exec(status)?.[1] ?? -1);
 
 function probe(ports: ProcessPorts, pid: number): "permitted" | "foreign" | "absent" | "unknown" {
   try {

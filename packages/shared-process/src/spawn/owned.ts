@@ -3,6 +3,8 @@ import { invariant } from "../errors.ts";
 import type { ProcessIdentity, Signal, SignalOutcome } from "../types.ts";
 import { type ExitWatch, watchExit } from "./exit.ts";
 import { launch, type Launched, type LaunchFailure, type LaunchOptions } from "./launch.ts";
+import type { Spare } from "../tree/ancestry.ts";
+import { signalGroupSparing } from "./group.ts";
 import { signalUnreaped } from "./unreaped.ts";
 
 export interface OwnedSpawnOptions extends LaunchOptions {
@@ -18,8 +20,11 @@ export interface OwnedProcess extends ExitWatch {
   readonly stderr: Readable;
   readonly pipes: readonly Duplex[];
   signal(signal: Signal): Promise<SignalOutcome>;
-  /** To the whole group. Only while its leader is not reaped: after that the number may be another group's. */
-  signalGroup(signal: Signal): Promise<SignalOutcome>;
+  /**
+   * To the whole group, or to its members one by one when some are to be spared. Only while its leader is not reaped:
+   * after that the number may be another group's.
+   */
+  signalGroup(signal: Signal, spare?: Spare): Promise<SignalOutcome>;
 }
 
 export async function spawnOwned(
@@ -47,6 +52,7 @@ function ownedProcess({ child, identity }: Launched): OwnedProcess {
     stderr,
     pipes,
     signal: (signal) => signalUnreaped(child, identity.pid, signal),
-    signalGroup: (signal) => signalUnreaped(child, -identity.pid, signal),
+    signalGroup: (signal, spare) =>
+      spare ? signalGroupSparing(child, signal, spare) : signalUnreaped(child, -identity.pid, signal),
   };
 }

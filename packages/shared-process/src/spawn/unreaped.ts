@@ -24,11 +24,12 @@ export function signalUnreaped(
   ports: ProcessPorts = systemPorts,
 ): Promise<SignalOutcome> {
   return new Promise((resolve) => {
-    setImmediate(() => resolve(sendNow(child, target, { signal, ports })));
+    setImmediate(() => resolve(signalUnreapedNow(child, target, { signal, ports })));
   });
 }
 
-function sendNow(
+/** Only from the check phase of the event loop. */
+export function signalUnreapedNow(
   child: UnreapedChild,
   target: number,
   attempt: { readonly signal: Signal; readonly ports: ProcessPorts },

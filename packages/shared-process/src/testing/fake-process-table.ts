@@ -12,8 +12,14 @@ export interface FakeProcess {
   readonly threadIds: readonly number[];
   readonly startTicks: string;
   readonly environment: Readonly<Record<string, string>>;
-  /** Errors that files of this process give: `stat`, `status`, `environ`. */
+  /** Errors that files of this process give: `stat`, `status`, `environ`, `fd`. */
   readonly unreadable: Readonly<Record<string, string>>;
+  /** Its process group; by default its own. */
+  readonly pgrp: number | null;
+  readonly uid: number;
+  /** What its links in /proc/PID/fd say, from descriptor 0 on. */
+  readonly open: readonly string[];
+  readonly pidNamespace: string;
   /** `true`: it belongs to another user, and signals give EPERM. */
   readonly foreign: boolean;
   /** Signals that do not end it. SIGKILL ends all but those that list it, as a process stuck in the kernel does. */
@@ -31,6 +37,10 @@ const DEFAULTS: Omit<FakeProcess, "pid"> = {
   startTicks: "1000",
   environment: {},
   unreadable: {},
+  pgrp: null,
+  uid: 1000,
+  open: [],
+  pidNamespace: "pid:[1]",
   foreign: false,
   ignores: [],
   statText: null,
@@ -40,6 +50,7 @@ const DEFAULTS: Omit<FakeProcess, "pid"> = {
 export class FakeProcessTable implements ProcessPorts {
   readonly platform: string = "linux";
   readonly pid: number;
+  readonly uid = 1000;
   /** Signals that were delivered, in order. */
   readonly delivered: { readonly pid: number; readonly signal: Signal }[] = [];
   /** Files and links besides those of processes. A value that begins with `!` is the error that reading gives. */
@@ -96,11 +107,18 @@ export class FakeProcessTable implements ProcessPorts {
 
   readLink(path: string): string {
     this.beforeCall(path);
-    return this.#extra(path);
+    const [, pid, kind, name] = /^\/proc\/(\d+)\/(fd|ns)\/(\w+)$/.exec(path) ?? [];
+    if (pid === undefined) return this.#extra(path);
+    const process = this.#processes.get(Number(pid));
+    const link = kind === "ns" ? process?.pidNamespace : process?.open[Number(name)];
+    if (link === undefined) throw systemError("ENOENT");
+    return link;
   }
 
   listDirectory(path: string): readonly string[] {
     this.beforeCall(path);
+    const folder = /^\/proc\/(\d+)\/fd$/.exec(path);
+    if (folder !== null) return this.#descriptorsOf(Number(folder[1]));
     const errno = this.files.get(path);
     if (errno !== undefined) throw systemError(errno.slice(1));
     return ["self", "uptime", ...[...this.#processes.keys()].map(String)];
@@ -122,6 +140,13 @@ export class FakeProcessTable implements ProcessPorts {
     return this.#processes.get(pid) ?? [...this.#processes.values()].find((process) => process.threadIds.includes(pid));
   }
 
+  #descriptorsOf(pid: number): readonly string[] {
+    const process = this.#processes.get(pid);
+    const errno = process === undefined ? "ENOENT" : process.unreadable["fd"];
+    if (process === undefined || errno !== undefined) throw systemError(errno ?? "ENOENT");
+    return process.open.map((_link, fd) => String(fd));
+  }
+
   #extra(path: string): string {
     const text = this.files.get(path);
     if (text === undefined) throw systemError("ENOENT");
@@ -131,17 +156,16 @@ export class FakeProcessTable implements ProcessPorts {
 }
 
 function render(process: FakeProcess, pid: number, file: string): string {
+  const uid = process.foreign ? 0 : process.uid;
   switch (file) {
     case "stat":
       return process.statText ?? renderStat(process, pid);
     case "status":
-      return `Name:\t${process.command.replaceAll("\n", "\\n")}\nTgid:\t${process.pid}\nPid:\t${pid}\n`;
+      return `Name:\t${process.command.replaceAll("\n", "\\n")}\nTgid:\t${process.pid}\nPid:\t${pid}\nUid:\t${uid}\t${uid}\t${uid}\t${uid}\n`;
     case "environ":
       return Object.entries(process.environment)
         .map(([name, value]) => `${name}=${value}\0`)
         .join("");
-    case "statm":
-      return "100 10 5 1 0 20 0\n";
     default:
       throw systemError("ENOENT");
   }
@@ -150,7 +174,7 @@ function render(process: FakeProcess, pid: number, file: string): string {
 function renderStat(process: FakeProcess, pid: number): string {
   const { command, state, ppid, threads, startTicks } = process;
   const between = "0 -1 4194304 0 0 0 0 150 50 0 0 20 0";
-  return `${pid} (${command}) ${state} ${ppid} ${pid} ${pid} ${between} ${threads} 0 ${startTicks} 0 0\n`;
+  return `${pid} (${command}) ${state} ${ppid} ${process.pgrp ?? pid} ${pid} ${between} ${threads} 0 ${startTicks} 409600 10\n`;
 }
 
 function systemError(code: string): Error {

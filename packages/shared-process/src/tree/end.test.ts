@@ -88,6 +88,16 @@ describe("endMarked", () => {
     expect(await end(table, { force: true })).toMatchObject({ ended: 1, kept: [], remaining: [] });
   });
 
+  it("I153 never touches what is spared, not even by force", async () => {
+    const table = new FakeProcessTable();
+    table.start({ pid: 20, command: "holdfastd", environment });
+    table.start({ pid: 21, ppid: 20, environment });
+    table.start({ pid: 22, environment });
+    const report = await end(table, { spare: ({ command }) => command === "holdfastd", force: true });
+    expect(report).toMatchObject({ ended: 1, kept: [], remaining: [] });
+    expect(table.delivered.map(({ pid }) => pid)).toEqual([22]);
+  });
+
   it("I131 re-checks the environment directly before each signal", async () => {
     const table = new FakeProcessTable();
     table.start({ pid: 20, environment });

@@ -1,6 +1,7 @@
 import { startIdOf } from "../identity.ts";
 import type { ProcessPorts } from "../ports.ts";
 import type { Clock, Marker, ProcessObserver, Signal } from "../types.ts";
+import type { Spare } from "./ancestry.ts";
 import { type MarkedProcess, type MarkedScan, scanMarked } from "./scan.ts";
 
 export interface EndMarkedOptions {
@@ -14,6 +15,8 @@ export interface EndMarkedOptions {
   readonly clock: Clock;
   /** How long after the grace it goes on with SIGKILL; default 3,000. */
   readonly lastRoundsMs?: number;
+  /** Processes of others that carry the marker by accident: never signalled, not even by force, and not listed. */
+  readonly spare?: Spare;
   readonly abort?: AbortSignal;
   readonly ports?: ProcessPorts;
 }
@@ -68,8 +71,8 @@ interface Found {
   readonly kept: readonly MarkedProcess[];
 }
 
-function look({ marker, keep, force, ports }: EndMarkedOptions): Found {
-  const scan = scanMarked(marker, { keep, ...(ports === undefined ? {} : { ports }) });
+function look({ marker, keep, force, spare, ports }: EndMarkedOptions): Found {
+  const scan = scanMarked(marker, { keep, spare, ports });
   const isTarget = (found: MarkedProcess): boolean => force || !found.keepable;
   return {
     scan: scan.kind,

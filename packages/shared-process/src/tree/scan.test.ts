@@ -37,6 +37,15 @@ describe("scanMarked", () => {
     expect(scanMarked(marker, { ports: table, keep: [] }).processes.some((found) => found.keepable)).toBe(false);
   });
 
+  it("I153 leaves out what is spared, with everything below it", () => {
+    const table = new FakeProcessTable();
+    table.start({ pid: 20, command: "holdfastd", environment });
+    table.start({ pid: 21, command: "mkfifo", ppid: 20, environment });
+    table.start({ pid: 22, command: "sleep", environment });
+    const { processes } = scanMarked(marker, { ports: table, spare: ({ command }) => command === "holdfastd" });
+    expect(processes.map(({ identity }) => identity.pid)).toEqual([22]);
+  });
+
   it("finds a marker whose value is not ASCII", () => {
     const table = new FakeProcessTable();
     const bytes = Buffer.from("größe", "utf8").toString("latin1");

@@ -1,11 +1,12 @@
-import { reasonOf } from "../errors.ts";
 import { searchEnvironment } from "../observe/environment.ts";
-import { createHostReader, type Host } from "../observe/host.ts";
-import { observe, whyProcIsBlind } from "../observe/observe.ts";
+import type { Host } from "../observe/host.ts";
+import { observe } from "../observe/observe.ts";
 import { type ProcessPorts, systemPorts } from "../ports.ts";
 import { isDefunct } from "../stat.ts";
 import type { Marker, ProcessIdentity } from "../types.ts";
+import { atOrBelow, type Member, type Spare, without } from "./ancestry.ts";
 import { defaultKeep, isKept } from "./keep.ts";
+import { listProcesses } from "./list.ts";
 
 export interface MarkedProcess {
   readonly identity: ProcessIdentity;
@@ -27,13 +28,9 @@ export interface MarkedScan {
 
 export interface ScanOptions {
   readonly keep?: readonly string[];
-  readonly ports?: ProcessPorts;
-}
-
-interface Member {
-  readonly identity: ProcessIdentity;
-  readonly command: string;
-  readonly ppid: number;
+  /** What it names is left out, with its descendants, as if it did not carry the marker. */
+  readonly spare?: Spare | undefined;
+  readonly ports?: ProcessPorts | undefined;
 }
 
 /**
@@ -41,31 +38,25 @@ interface Member {
  */
 export function scanMarked(marker: Marker, options: ScanOptions = {}): MarkedScan {
   const ports = options.ports ?? systemPorts;
-  const blind = ports.platform === "linux" ? whyProcIsBlind(ports) : "unsupported";
-  if (blind !== null) return { kind: "incomplete", processes: [], unreadable: 0, problem: blind };
-  let names: readonly string[];
-  try {
-    names = ports.listDirectory("/proc");
-  } catch (error) {
-    return { kind: "incomplete", processes: [], unreadable: 0, problem: reasonOf(error) };
-  }
-  const host = createHostReader(ports)();
+  const list = listProcesses(ports);
+  if (list.kind === "blind") return { kind: "incomplete", processes: [], unreadable: 0, problem: list.problem };
   const members = new Map<number, Member>();
   let unreadable = 0;
   let problem: string | null = null;
-  for (const name of names) {
-    const pid = Number(name);
-    if (!/^\d+$/.test(name) || pid === ports.pid) continue;
-    const found = examine(ports, pid, { marker, host });
+  for (const pid of list.pids) {
+    if (pid === ports.pid) continue;
+    const found = examine(ports, pid, { marker, host: list.host });
     if (found === "unreadable") unreadable += 1;
     else if (typeof found === "string") problem = problem ?? `process ${pid}: ${found}`;
     else if (found !== null) members.set(pid, found);
   }
-  const keep = options.keep ?? defaultKeep;
-  const processes = [...members.values()].map((member) => ({
+  const { keep = defaultKeep, spare } = options;
+  const isKeepable = (member: Member): boolean => isKept(member.command, keep);
+  const own = spare === undefined ? [...members.values()] : without(members, spare);
+  const processes = own.map((member) => ({
     identity: member.identity,
     command: member.command,
-    keepable: isKeepable(member, members, keep),
+    keepable: atOrBelow(member, members, isKeepable),
   }));
   if (problem !== null) return { kind: "incomplete", processes, unreadable, problem };
   return { kind: "complete", processes, unreadable };
@@ -88,15 +79,4 @@ function examine(
   if (isDefunct(seen.stat)) return null;
   const { startTicks, command, ppid } = seen.stat;
   return { identity: { ...host, pid, startTicks, pidfsInode: null }, command, ppid };
-}
-
-function isKeepable(member: Member, members: ReadonlyMap<number, Member>, keep: readonly string[]): boolean {
-  const visited = new Set<number>();
-  for (let at: Member | undefined = member; at !== undefined; at = members.get(at.ppid)) {
-    if (isKept(at.command, keep)) return true;
-    // Parents are read at different moments, so with recycled numbers they can form a ring.
-    if (visited.has(at.identity.pid)) return false;
-    visited.add(at.identity.pid);
-  }
-  return false;
 }

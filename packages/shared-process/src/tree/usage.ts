@@ -11,6 +11,8 @@ export interface TreeUsage {
   readonly ageSeconds: number;
 }
 
+export type Stats = ReadonlyMap<number, ProcessStat>;
+
 const PAGE_BYTES = 4096;
 const TICKS_PER_SECOND = 100;
 
@@ -20,25 +22,36 @@ const TICKS_PER_SECOND = 100;
  */
 export function treeUsage(pid: number, marker?: Marker, ports: ProcessPorts = systemPorts): TreeUsage | null {
   const stats = readStats(ports);
+  const carries = (other: number): boolean =>
+    marker !== undefined && searchEnvironment(ports, other, marker) === "found";
+  return sumUsage(stats, pid, { carries, uptimeSeconds: uptimeSeconds(ports) });
+}
+
+interface SumOptions {
+  /** Members of the tree that are not descendants. */
+  readonly carries: (pid: number) => boolean;
+  readonly uptimeSeconds: number;
+}
+
+export function sumUsage(stats: Stats, pid: number, { carries, uptimeSeconds: uptime }: SumOptions): TreeUsage | null {
   const root = stats.get(pid);
-  const uptime = Number(attempt(() => ports.readFile("/proc/uptime"))?.split(" ")[0]);
   if (root === undefined || !Number.isFinite(uptime)) return null;
   const members = descendants(stats, pid);
-  if (marker !== undefined) {
-    for (const other of stats.keys()) {
-      if (!members.has(other) && searchEnvironment(ports, other, marker) === "found") members.add(other);
-    }
-  }
+  for (const other of stats.keys()) if (!members.has(other) && carries(other)) members.add(other);
   let ticks = 0;
   let pages = 0;
   for (const member of members) {
     const stat = stats.get(member);
     ticks += (stat?.userTicks ?? 0) + (stat?.systemTicks ?? 0);
-    pages += Number(attempt(() => ports.readFile(`/proc/${member}/statm`))?.split(" ")[1] ?? 0);
+    pages += stat?.residentPages ?? 0;
   }
   const ageSeconds = Math.max(0, uptime - Number(root.startTicks) / TICKS_PER_SECOND);
   return { rssBytes: pages * PAGE_BYTES, cpuSeconds: ticks / TICKS_PER_SECOND, ageSeconds };
 }
+
+/** `NaN` where it cannot be read. */
+export const uptimeSeconds = (ports: ProcessPorts): number =>
+  Number(attempt(() => ports.readFile("/proc/uptime"))?.split(" ")[0]);
 
 function readStats(ports: ProcessPorts): Map<number, ProcessStat> {
   const stats = new Map<number, ProcessStat>();
@@ -51,7 +64,7 @@ function readStats(ports: ProcessPorts): Map<number, ProcessStat> {
   return stats;
 }
 
-function descendants(stats: ReadonlyMap<number, ProcessStat>, root: number): Set<number> {
+function descendants(stats: Stats, root: number): Set<number> {
   const members = new Set([root]);
   // A set hands out what is added while it is walked, so this reaches all generations.
   for (const parent of members) {

@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
 import { invariant, reasonOf } from "@holdfast/shared-process";
-import type { Clock, Ids } from "@holdfast/shared-process";
+import type { Clock, Ids, Spare } from "@holdfast/shared-process";
 import type { Agent, AgentHost, AgentOrigin, AgentStart, TurnEnd } from "../agent.ts";
 import { DRAIN_ITEM } from "./driver.ts";
 import { startShell } from "./shell-process.ts";
@@ -15,6 +15,8 @@ export interface ShellAgentOptions {
   readonly host: AgentHost;
   readonly clock: Clock;
   readonly ids: Ids;
+  /** What a signal to the shell's group leaves alone. */
+  readonly spare: Spare;
 }
 
 interface Turn {
@@ -70,12 +72,13 @@ export class ShellAgent implements Agent {
   }
 
   async #launchNow(anew: boolean): Promise<AgentStart> {
-    const { environment, clock, host } = this.#options;
+    const { environment, clock, host, spare } = this.#options;
     const directory = isDirectory(this.#directory) ? this.#directory : this.#options.directory;
     const started = await startShell({
       environment,
       directory,
       clock,
+      spare,
       handlers: {
         record: (events) => host.record(events),
         itemEnded: (mark) => this.#itemEnded(mark),

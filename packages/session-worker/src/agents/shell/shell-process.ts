@@ -1,7 +1,7 @@
 import type { Writable } from "node:stream";
 import { constants } from "node:os";
 import { invariant, spawnOwned } from "@holdfast/shared-process";
-import type { Clock, ExitInfo, LaunchFailure, OwnedProcess, Signal } from "@holdfast/shared-process";
+import type { Clock, ExitInfo, LaunchFailure, OwnedProcess, Signal, Spare } from "@holdfast/shared-process";
 import type { EventBody } from "@holdfast/client/protocol";
 import { encodeItem, shellArguments } from "./driver.ts";
 import { OutputDecoder } from "./output.ts";
@@ -22,6 +22,8 @@ export interface ShellOptions {
   readonly directory: string;
   readonly clock: Clock;
   readonly handlers: ShellHandlers;
+  /** Of its group: processes that only happen to have been started there. */
+  readonly spare: Spare;
 }
 
 interface Item {
@@ -59,14 +61,16 @@ export class ShellProcess {
   readonly #splitters = { stdout: new MarkSplitter(), stderr: new MarkSplitter() };
   readonly #decoder = new OutputDecoder();
   readonly #open = new Set<StreamName>(["stdout", "stderr"]);
+  readonly #spare: Spare;
   #pending: Piece[] = [];
   #pendingBytes = 0;
   #flushing = false;
   #lastOutputAt = 0;
   #item: Item | null = null;
 
-  constructor(process: OwnedProcess, { clock, handlers }: ShellOptions) {
+  constructor(process: OwnedProcess, { clock, handlers, spare }: ShellOptions) {
     this.#process = process;
+    this.#spare = spare;
     this.#clock = clock;
     this.#handlers = handlers;
     const [commands] = process.pipes;
@@ -98,8 +102,9 @@ export class ShellProcess {
     this.#process.stdin.write(text);
   }
 
+  /** A command's interrupt goes to all of the group; what ends the shell does not end what is to be spared (I153). */
   async signalGroup(signal: Signal): Promise<void> {
-    await this.#process.signalGroup(signal);
+    await this.#process.signalGroup(signal, signal === "SIGINT" ? undefined : this.#spare);
   }
 
   /** End of input: an idle shell ends by it. */

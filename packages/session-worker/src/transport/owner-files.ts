@@ -3,8 +3,8 @@ import type { OwnerRecord } from "@holdfast/client/protocol";
 import { readBounded } from "@holdfast/recovery-journal";
 import type { FileSystem } from "@holdfast/recovery-journal";
 import { errnoOf } from "@holdfast/shared-process";
-import { ownerFolder } from "../home.ts";
 
+export const ownerFolder = (home: string): string => `${home}/owner`;
 const MAX_RECORD_BYTES = 64 * 1024;
 
 export type TopOwner =

@@ -1,0 +1,132 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { Home } from "./support/home.ts";
+import { signal } from "./support/processes.ts";
+import { parseRow } from "./support/rows.ts";
+import type { SessionRow } from "./support/rows.ts";
+import type { Result } from "./support/command.ts";
+import { pause, waitFor } from "./support/wait-for.ts";
+
+/** Numbers from 0 to below 1, the same in each run (a linear congruential generator, Numerical Recipes' constants). */
+function randomFrom(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+interface World {
+  readonly home: Home;
+  readonly random: () => number;
+  /** Every id that was asked for, and how often it took until it was answered. */
+  readonly attempts: Map<string, number>;
+  /** Set while the killer is at work. */
+  killing: boolean;
+}
+
+/** One request, repeated under its id until an attempt reports success; some attempts lose their client in the middle. */
+async function toCompletion(world: World, id: string, args: readonly string[]): Promise<Result> {
+  const { home, random, attempts } = world;
+  const tried = async (): Promise<Result | null> => {
+    attempts.set(id, (attempts.get(id) ?? 0) + 1);
+    const client = home.start([...args, "--request-id", id, "--json"], { timeoutMs: 60_000 });
+    if (world.killing && random() < 0.4) {
+      await Promise.race([client.ended, pause(40 + random() * 360)]);
+      client.killGroup();
+    }
+    const result = await client.result(60_000);
+    return result.code === 0 ? result : null;
+  };
+  return await waitFor(tried, `request ${id} (${args.join(" ")}) succeeds`, 90_000);
+}
+
+/** Kills the supervisor at random moments until told otherwise; each death is between some request and its answer. */
+async function killSupervisors(world: World): Promise<number> {
+  let kills = 0;
+  while (world.killing) {
+    await pause(400 + world.random() * 2_000);
+    const supervisor = world.home.supervisors()[0];
+    if (supervisor && signal(supervisor, "SIGKILL")) kills += 1;
+  }
+  return kills;
+}
+
+/** The session as a daemon that lives long enough shows it; a worker that a successor has not reached yet is `recovering`. */
+async function shown(home: Home, sessionId: string): Promise<SessionRow> {
+  const look = async (): Promise<SessionRow | null> => {
+    const result = await home.agent(["session", "show", sessionId, "--json"]);
+    const row = result.code === 0 ? parseRow(result.stdout) : null;
+    return row?.state === "recovering" ? null : row;
+  };
+  return await waitFor(look, `${sessionId} is shown`, 30_000);
+}
+
+/** Requests of one session in a row, each answered before the next; old ones are repeated when they could do harm. */
+async function chain(world: World, name: string, rounds: number): Promise<void> {
+  const { home } = world;
+  const log = join(home.files, `${name}.log`);
+  const say = (id: string): string => `echo ${id} >> ${log}`;
+  const created = await toCompletion(world, `${name}.new`, ["session", "new", "--name", name]);
+  const { sessionId } = parseRow(created.stdout);
+  const ask = async (id: string, ...args: string[]): Promise<Result> =>
+    await toCompletion(world, `${name}.${id}`, args);
+  for (let round = 0; round < rounds; round += 1) {
+    const stop = ["session", "stop", sessionId];
+    await ask(`prompt${round}`, "prompt", sessionId, say(`${name}.prompt${round}`));
+    await ask(`follow${round}`, "session", "follow-up", sessionId, say(`${name}.follow${round}`));
+    await ask(`rename${round}`, "session", "rename", sessionId, `${name}-${round}`);
+    await ask(`set${round}`, "session", "set", sessionId, `round=${round}`);
+    await ask(`cancel${round}`, "session", "cancel", sessionId);
+    await ask(`slow${round}`, "session", "follow-up", sessionId, `sleep 1; ${say(`${name}.slow${round}`)}`);
+    // The cancel of before, once more, does not end the turn of now.
+    await ask(`cancel${round}`, "session", "cancel", sessionId);
+    await ask(`again${round}`, "prompt", sessionId, say(`${name}.again${round}`));
+    await ask(`stop${round}`, ...stop);
+    const { pid } = parseRow((await ask(`resume${round}`, "session", "resume", sessionId)).stdout);
+    // The stop of before the resume, once more: answered as then, and nobody is stopped.
+    expect(parseRow((await ask(`stop${round}`, ...stop)).stdout).state).toBe("stopped");
+    expect(await shown(home, sessionId)).toMatchObject({ state: "ready", pid, name: `${name}-${round}` });
+    await ask(`archive${round}`, "session", "archive", sessionId);
+    await ask(`unarchive${round}`, "session", "unarchive", sessionId);
+    await ask(`archive${round}`, "session", "archive", sessionId);
+    expect((await shown(home, sessionId)).lifecycle).toBe("live");
+    await ask(`back${round}`, "session", "resume", sessionId);
+  }
+  await ask("end", "session", "stop", sessionId);
+  await ask("delete", "session", "delete", sessionId, "--yes");
+  await ask("delete", "session", "delete", sessionId, "--yes");
+  // A session that was created and deleted is not created again by its first request.
+  await ask("new", "session", "new", "--name", name);
+}
+
+const CHAINS = 4;
+const ROUNDS = 5;
+
+it("I137 I143 200 requests with clients and supervisors killed between request and answer: each takes effect once", async () => {
+  await using home = await Home.open();
+  const world: World = { home, random: randomFrom(20_261_129), attempts: new Map(), killing: true };
+  await home.ok(["daemon", "start"]);
+  const killer = killSupervisors(world);
+  const names = Array.from({ length: CHAINS }, (_, index) => `c${index}`);
+  const ended = await Promise.allSettled(names.map(async (name) => await chain(world, name, ROUNDS)));
+  world.killing = false;
+  const kills = await killer;
+  expect(ended.filter(({ status }) => status === "rejected")).toEqual([]);
+  const attempts = [...world.attempts.values()].reduce((sum, count) => sum + count, 0);
+  expect(world.attempts.size).toBeGreaterThanOrEqual(200);
+  // Clients were lost too: more was asked than there are requests.
+  expect(attempts).toBeGreaterThan(world.attempts.size * 1.2);
+  expect(kills).toBeGreaterThan(15);
+  for (const name of names) {
+    const path = join(home.files, `${name}.log`);
+    const ran = existsSync(path) ? readFileSync(path, "utf8").trim().split("\n") : [];
+    const wanted = Array.from({ length: ROUNDS }, (_, round) =>
+      ["prompt", "follow", "slow", "again"].map((kind) => `${name}.${kind}${round}`),
+    ).flat();
+    expect(ran.toSorted()).toEqual(wanted.toSorted());
+  }
+  expect(await home.list()).toEqual([]);
+  expect((await home.ok(["session", "list", "--archived", "--json"])).stdout).toContain('"sessions":[]');
+}, 600_000);

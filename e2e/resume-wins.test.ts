@@ -1,0 +1,72 @@
+import { existsSync } from "node:fs";
+import { expect, it } from "vitest";
+import { Home } from "./support/home.ts";
+import { isRunning } from "./support/processes.ts";
+import { errorCode, parseRow } from "./support/rows.ts";
+import type { SessionRow } from "./support/rows.ts";
+import { pause, waitFor } from "./support/wait-for.ts";
+
+/** A resume waits at most ten seconds for the old worker; after that the replacement goes on by itself. */
+async function untilResumed(home: Home, { sessionId }: SessionRow): Promise<SessionRow> {
+  const resumed = async (): Promise<SessionRow | null> => {
+    const result = await home.agent(["session", "resume", sessionId, "--json"]);
+    if (result.code === 0) return parseRow(result.stdout);
+    expect([result.code, errorCode(result.stderr)]).toEqual([6, "worker_still_stopping"]);
+    return null;
+  };
+  return await waitFor(resumed, "the resume succeeds", 30_000);
+}
+
+it("I5 I128 I129 a resume during the stop of a frozen worker wins: nothing is archived, a new worker serves", async () => {
+  await using home = await Home.open();
+  const row = await home.newSession("s", "--prompt", "echo before");
+  const worker = home.worker(row);
+  home.freeze(worker);
+  expect((await home.agent(["stop", "s", "--archive", "--no-wait"])).code).toBe(8);
+  const resumed = await untilResumed(home, row);
+  expect(resumed).toMatchObject({ sessionId: row.sessionId, state: "ready", lifecycle: "live" });
+  expect(resumed.pid).not.toBe(row.pid);
+  expect(isRunning(worker)).toBe(false);
+  expect((await home.ok(["prompt", "s", "echo after"])).stdout).toBe("after\n");
+});
+
+it("I128 a frozen worker under stop --archive: archived within its bound, without a further command", async () => {
+  await using home = await Home.open();
+  const row = await home.newSession("s");
+  const worker = home.worker(row);
+  home.freeze(worker);
+  const began = performance.now();
+  expect((await home.agent(["stop", "s", "--archive", "--no-wait"])).code).toBe(8);
+  const over = (): boolean => !isRunning(worker) && !existsSync(home.descriptorPath(row.sessionId));
+  // 8 s of the contract, and the start of a command on a busy machine.
+  await waitFor(over, "process and descriptor are gone", 9_500 - (performance.now() - began));
+  expect(await home.show("s")).toMatchObject({ lifecycle: "archived", state: "stopped", pid: null });
+});
+
+/** From the answer of the stop to the supervisor's death; SIGKILL to the worker would come after seven seconds. */
+const moments = [0, 300, 700, 1_100, 1_600, 2_200, 3_000, 4_000, 5_200, 6_400];
+const atOnce = [moments.slice(0, 5), moments.slice(5)];
+
+it.each(atOnce)(
+  "I5 I130 a resume wins over the stop of a frozen worker, also when the supervisor is killed between them",
+  async (...delays) => {
+    await Promise.all(
+      delays.map(async (delay) => {
+        await using home = await Home.open();
+        const row = await home.newSession("s");
+        const worker = home.worker(row);
+        home.freeze(worker);
+        expect((await home.agent(["stop", "s", "--no-wait"])).code).toBe(8);
+        await pause(delay);
+        await home.kill(home.daemon());
+        const resumed = await untilResumed(home, row);
+        expect([delay, resumed.state, isRunning(worker)]).toEqual([delay, "ready", false]);
+        expect(resumed.pid).not.toBe(row.pid);
+        const served = await home.agent(["prompt", "s", "echo served"]);
+        expect([delay, served.code, served.stdout]).toEqual([delay, 0, "served\n"]);
+        expect(home.worker(row).pid).toBe(resumed.pid);
+      }),
+    );
+  },
+  120_000,
+);

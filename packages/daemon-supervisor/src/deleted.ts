@@ -1,0 +1,52 @@
+import { removeTree } from "@holdfast/recovery-journal";
+import type { FileSystem } from "@holdfast/recovery-journal";
+import { reasonOf } from "@holdfast/shared-process";
+import { sessionDirectory } from "@holdfast/session-worker/transport";
+import type { SessionRecord } from "@holdfast/session-worker/transport";
+import { readSessionRecordAt } from "./catalog.ts";
+import type { Context } from "./effects/context.ts";
+import { sessionsFolder } from "./home.ts";
+import { rowOf } from "./rows.ts";
+import type { Requests } from "./server/requests.ts";
+
+const SUFFIX = ".deleted";
+
+/** A session's directory once its deletion is durable. No reader takes it for a session. */
+export const deletedDirectory = (home: string, sessionId: string): string =>
+  `${sessionDirectory(home, sessionId)}${SUFFIX}`;
+
+/** Frees the space of a deleted session. Its record stays while it is the only trace of the requests that made and deleted it. */
+export function discardDeleted(fs: FileSystem, path: string, isRemembered: boolean): void {
+  if (isRemembered) return removeTree(fs, path);
+  for (const name of fs.readdir(path)) {
+    if (name === "session.json") continue;
+    const child = `${path}/${name}`;
+    if (fs.lstat(child).isDirectory()) removeTree(fs, child);
+    else fs.unlink(child);
+  }
+}
+
+/** Finishes deletions that a crash cut short: their requests are remembered first, then the files go. Never rejects. */
+export async function finishDeletions({ fs, home, log }: Context, requests: Requests): Promise<void> {
+  try {
+    for (const name of fs.readdir(sessionsFolder(home)).filter((entry) => entry.endsWith(SUFFIX))) {
+      const sessionId = name.slice(0, -SUFFIX.length);
+      const read = readSessionRecordAt(fs, `${sessionsFolder(home)}/${name}`, sessionId);
+      const isRemembered = read.kind !== "record" || (await rememberDeleted(requests, read.record));
+      discardDeleted(fs, `${sessionsFolder(home)}/${name}`, isRemembered);
+    }
+  } catch (error) {
+    log.warn({ reason: reasonOf(error) }, "a deleted session's files are left to the next start");
+  }
+}
+
+async function rememberDeleted(requests: Requests, record: SessionRecord): Promise<boolean> {
+  const row = rowOf({ record, state: null, report: null, quarantine: null });
+  const { creatingRequest, recentRequests = [] } = record;
+  const { requestId, hash } = creatingRequest;
+  let isDurable = await requests.remember(requestId, { hash, sessionId: null, answer: { ...row, created: true } });
+  for (const recent of recentRequests)
+    isDurable =
+      (await requests.remember(recent.requestId, { hash: recent.hash, sessionId: null, answer: row })) && isDurable;
+  return isDurable;
+}

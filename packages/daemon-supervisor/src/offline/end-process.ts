@@ -1,0 +1,65 @@
+import { createObserver, systemClock } from "@holdfast/shared-process";
+import type { ProcessIdentity, ProcessObserver, Signal } from "@holdfast/shared-process";
+import type { OwnerRecord } from "@holdfast/client/protocol";
+import { homesHeldBy } from "@holdfast/session-worker/transport";
+import { verdictOf } from "../verdict.ts";
+import { canonical } from "./discover.ts";
+import type { Orphan } from "./orphans.ts";
+
+/** Forced: SIGTERM, half a second, SIGKILL, one second (CLI.md §6). */
+const TERM_MS = 500;
+const KILL_MS = 1_000;
+/** SIGKILL acts at once; on a loaded machine it takes a while until that shows. */
+const KILL_ROUNDS = 3;
+const POLL_MS = 20;
+
+interface Target {
+  readonly isGone: () => boolean;
+  /** Behind a fresh look at what it is. */
+  readonly signal: (signal: Signal) => void;
+}
+
+export const pause = (delayMs: number): Promise<void> =>
+  new Promise((resolve) => void systemClock.setTimer(delayMs, resolve));
+
+/** True when it is proven gone. */
+async function end({ isGone, signal }: Target): Promise<boolean> {
+  const kills = Array.from({ length: KILL_ROUNDS }, () => ["SIGKILL", KILL_MS] as const);
+  for (const [name, waitMs] of [["SIGTERM", TERM_MS] as const, ...kills]) {
+    if (isGone()) return true;
+    signal(name);
+    const until = systemClock.monotonic() + waitMs;
+    while (!isGone() && systemClock.monotonic() < until) await pause(POLL_MS);
+  }
+  return isGone();
+}
+
+const isOver = (kind: string): boolean => kind === "gone" || kind === "replaced";
+
+/** The owner that a record names. */
+export function endOwner(record: OwnerRecord): Promise<boolean> {
+  const observer = createObserver({ mode: "narrow" });
+  return end({
+    isGone: () => isOver(verdictOf(observer, record).kind),
+    signal: (signal) => void observer.signal(record.identity, signal),
+  });
+}
+
+/** A supervisor that no record names: what proves it is the lifeline of this home in its hands. */
+export function endLostSupervisor(identity: ProcessIdentity, home: string): Promise<boolean> {
+  const observer = createObserver({ mode: "narrow" });
+  return end({
+    isGone: () => isOver(observer.verdict(identity).kind),
+    signal: (signal) => {
+      if (homesHeldBy(identity.pid).lifelines.includes(canonical(home))) observer.signal(identity, signal);
+    },
+  });
+}
+
+/** Each signal needs the marker or the generation in its environment. */
+export function endOrphan({ identity, proof }: Orphan, observer: ProcessObserver): Promise<boolean> {
+  return end({
+    isGone: () => isOver(observer.verdict(identity).kind),
+    signal: (signal) => void observer.signal(identity, signal, { environment: proof }),
+  });
+}

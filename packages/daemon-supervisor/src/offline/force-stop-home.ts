@@ -1,0 +1,116 @@
+import { nodeFileSystem } from "@holdfast/recovery-journal";
+import { createObserver, startIdOf } from "@holdfast/shared-process";
+import type { ProcessIdentity } from "@holdfast/shared-process";
+import { SUPERVISOR_TITLE } from "@holdfast/session-worker/transport";
+import type { OwnerRecord } from "@holdfast/client/protocol";
+import { composeSupervisor } from "../compose.ts";
+import type { Supervisor } from "../compose.ts";
+import { readWorkerFiles } from "../descriptor-files.ts";
+import { createLog } from "../log.ts";
+import { claimFor } from "../main.ts";
+import type { Ownership } from "../ownership/claim.ts";
+import { maintenanceIsOver } from "../ownership/maintenance.ts";
+import { endLostSupervisor, endOwner } from "./end-process.ts";
+import { hasSessions, plannedHome } from "./force-stop-plan.ts";
+import type { PlannedHome } from "./force-stop-plan.ts";
+import type { ForceStopReport } from "./force-stop.ts";
+import { viewHome } from "./home-view.ts";
+import { stopSessions } from "./stop-sessions.ts";
+
+export interface Work {
+  readonly workerProgram: string;
+  readonly progress: (text: string) => void;
+  readonly report: ForceStopReport;
+}
+
+/** A daemon that was started between the end of the last one and the claim is ended like that one. */
+const CLAIMS = 5;
+
+/** Ends the daemons of one home, takes it for maintenance and runs the ordinary forced stops. What fails stands in the report. */
+export async function stopHome(planned: PlannedHome, work: Work): Promise<void> {
+  const claimed = await takeHome(planned, work);
+  if (claimed === null) return;
+  try {
+    await Promise.all(planned.daemons.map((daemon) => endLost(planned.home, daemon, work)));
+    await stopRecorded(planned.home, claimed, work);
+  } finally {
+    claimed.ownership.leave();
+  }
+}
+
+interface Claimed {
+  readonly ownership: Ownership;
+  readonly self: ProcessIdentity;
+}
+
+/** `null`: there is nothing more to do, or a failure was reported. */
+async function takeHome({ home, daemons }: PlannedHome, work: Work): Promise<Claimed | null> {
+  const fail = (pid: number | null, reason: string): null => {
+    work.report.failed.push({ kind: "daemon", id: home, pid, reason });
+    return null;
+  };
+  for (let attempt = 1; attempt <= CLAIMS; attempt += 1) {
+    const { owner, ...view } = viewHome(home, []);
+    if (owner.kind === "unknown") return fail(owner.record?.identity.pid ?? null, owner.why);
+    if (owner.kind === "alive") {
+      if (!(await endDaemon(owner.record, work))) return null;
+      continue;
+    }
+    const isLeft = daemons.some(({ id }) => !work.report.stopped.some((ended) => ended.id === id));
+    // One that was killed did not say that it stopped; this claim says so for it.
+    if (!isLeft && owner.kind !== "gone" && !hasSessions(plannedHome({ ...view, owner }))) return null;
+    const { claim, self } = await claimFor(home, "maintenance");
+    if (claim.kind === "refused") continue;
+    // Whoever looks for the owner of a home whose record is damaged, or sweeps a session, knows it by this name.
+    process.title = SUPERVISOR_TITLE;
+    return { ownership: claim.ownership, self };
+  }
+  return fail(null, "another daemon took the home each time");
+}
+
+async function endDaemon(record: OwnerRecord, { report, progress }: Work): Promise<boolean> {
+  const { identity, phase, home } = record;
+  if (phase === "maintenance") {
+    progress(`another forced stop, process ${identity.pid}, has ${home}; waiting`);
+    if (await maintenanceIsOver(home)) return true;
+  }
+  progress(`ending the daemon of ${home}, process ${identity.pid}`);
+  const daemon = { kind: "daemon", id: startIdOf(identity), pid: identity.pid } as const;
+  const isEnded = await endOwner(record);
+  if (isEnded) report.stopped.push(daemon);
+  else report.failed.push({ ...daemon, reason: "it did not end" });
+  return isEnded;
+}
+
+/** The owner among the planned ones has ended by now; those that a record does not name are left. */
+async function endLost(home: string, daemon: PlannedHome["daemons"][number], { report }: Work): Promise<void> {
+  const { id, pid, identity } = daemon;
+  if (report.stopped.some((ended) => ended.id === id)) return;
+  const ended = { kind: "daemon", id, pid } as const;
+  if (await endLostSupervisor(identity, home)) report.stopped.push(ended);
+  else report.failed.push({ ...ended, reason: "it lost its home and did not end" });
+}
+
+async function stopRecorded(home: string, { ownership, self }: Claimed, work: Work): Promise<void> {
+  const files = readWorkerFiles(nodeFileSystem, home);
+  if (files.descriptors.length === 0 && files.intents.size === 0) return;
+  const supervisor: Supervisor = composeSupervisor({
+    home,
+    workerProgram: work.workerProgram,
+    epoch: ownership.epoch,
+    self,
+    fs: nodeFileSystem,
+    observer: createObserver({ mode: "narrow" }),
+    log: createLog(home, false),
+    files,
+    isOwner: () => ownership.isCurrent(),
+    onOwnershipLost: () => undefined,
+    onChanged: () => undefined,
+    forMaintenance: true,
+  });
+  try {
+    await stopSessions(supervisor, work);
+  } finally {
+    await supervisor.release();
+  }
+}

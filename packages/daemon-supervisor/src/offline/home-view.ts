@@ -1,0 +1,127 @@
+import { statSync } from "node:fs";
+import { nodeFileSystem } from "@holdfast/recovery-journal";
+import { createObserver, reasonOf } from "@holdfast/shared-process";
+import type { FoundProcess, ProcessObserver, Verdict } from "@holdfast/shared-process";
+import type { SessionRecord } from "@holdfast/session-worker/transport";
+import { readAllSessions } from "../catalog.ts";
+import type { RecordRead } from "../catalog.ts";
+import type { Descriptor } from "../descriptor.ts";
+import { readWorkerFiles } from "../descriptor-files.ts";
+import type { WorkerFiles } from "../descriptor-files.ts";
+import { verdictOf } from "../verdict.ts";
+import { ownerState } from "./owner.ts";
+import type { OfflineOwner } from "./owner.ts";
+import type { Retained } from "./retained.ts";
+
+/** A descriptor that could be read, and what the kernel says of the process that it names. */
+export interface WorkerView {
+  readonly sessionId: string;
+  readonly descriptor: Descriptor;
+  readonly verdict: Verdict["kind"];
+  readonly record: SessionRecord | null;
+}
+
+/** One home by its records and the kernel, whether or not its daemon lives. */
+export interface HomeView {
+  readonly home: string;
+  readonly owner: OfflineOwner;
+  /** Supervisors that hold a lifeline of this home and are not the owner that its records name. */
+  readonly lost: readonly FoundProcess[];
+  readonly workers: readonly WorkerView[];
+  /** Records that a person has to decide about: never acted upon. */
+  readonly quarantined: readonly { readonly sessionId: string; readonly reason: string }[];
+  /** Sessions of which only the bare name of a stop is left. */
+  readonly bare: readonly string[];
+  /** Read only where a process runs that nothing else explains. */
+  readonly retained: readonly Retained[];
+  readonly sessionCount: number;
+  /** What could not be read. While there is something, what was not found may exist all the same (I117). */
+  readonly problems: readonly string[];
+}
+
+/** Never throws: a home that cannot be read says so in `problems` (I104). `holders`: supervisors that hold its lifeline. */
+export function viewHome(
+  home: string,
+  holders: readonly FoundProcess[],
+  observer = createObserver({ mode: "narrow" }),
+): HomeView {
+  const problems: string[] = [];
+  const attempt = <T>(read: () => T, otherwise: T): T => {
+    try {
+      return read();
+    } catch (error) {
+      problems.push(`${home}: ${reasonOf(error)}`);
+      return otherwise;
+    }
+  };
+  const owner = ownerOf(home, observer);
+  if (owner.kind === "unknown") problems.push(`${home}: ${owner.why}`);
+  const files = attempt<WorkerFiles>(() => readWorkerFiles(nodeFileSystem, home), {
+    descriptors: [],
+    intents: new Map(),
+  });
+  const reads = attempt<RecordRead[]>(() => readAllSessions(nodeFileSystem, home), []);
+  const records = new Map(
+    reads.flatMap((read) => (read.kind === "record" ? [[read.record.sessionId, read.record]] : [])),
+  );
+  const { workers, quarantined } = sort(files, records, observer);
+  for (const read of files.descriptors)
+    if (read.kind === "damaged") problems.push(`${home}: ${read.sessionId}: ${read.reason}`);
+  return {
+    home,
+    owner,
+    lost: holders.filter(({ identity }) => !isOwner(owner, identity)),
+    workers,
+    quarantined,
+    bare: [...files.intents.keys()].filter((id) => !files.descriptors.some(({ sessionId }) => sessionId === id)),
+    retained: [],
+    sessionCount: reads.filter((read) => read.kind === "unreadable" || read.record.wanted !== "archived").length,
+    problems,
+  };
+}
+
+const NO_RECORD = "it has a worker record but no session record";
+
+function sort(
+  { descriptors }: WorkerFiles,
+  records: ReadonlyMap<string, SessionRecord>,
+  observer: ProcessObserver,
+): Pick<HomeView, "workers" | "quarantined"> {
+  const workers: WorkerView[] = [];
+  const quarantined: { sessionId: string; reason: string }[] = [];
+  for (const read of descriptors) {
+    const { sessionId } = read;
+    if (read.kind === "damaged") {
+      quarantined.push({ sessionId, reason: read.reason });
+      continue;
+    }
+    const { descriptor } = read;
+    const record = records.get(sessionId) ?? null;
+    if (record === null) quarantined.push({ sessionId, reason: NO_RECORD });
+    workers.push({ sessionId, descriptor, record, verdict: verdictOf(observer, descriptor.process).kind });
+  }
+  return { workers, quarantined };
+}
+
+/** A copied home carries the record of the original, whose daemon is not the copy's (I147). */
+function ownerOf(home: string, observer: ProcessObserver): OfflineOwner {
+  let owner: OfflineOwner;
+  try {
+    owner = ownerState(home, observer);
+  } catch (error) {
+    return { kind: "unknown", why: reasonOf(error), record: null };
+  }
+  if (owner.kind !== "alive" || !isAnotherHome(owner.record.home, home)) return owner;
+  return { kind: "unknown", why: `its owner record is a copy of that of ${owner.record.home}`, record: owner.record };
+}
+
+function isAnotherHome(named: string, home: string): boolean {
+  if (named === home) return false;
+  const [other, own] = [named, home].map((path) => statSync(path, { bigint: true, throwIfNoEntry: false }));
+  return other !== undefined && own !== undefined && (other.dev !== own.dev || other.ino !== own.ino);
+}
+
+const isOwner = (owner: OfflineOwner, { pid, startTicks }: FoundProcess["identity"]): boolean =>
+  "record" in owner && owner.record?.identity.pid === pid && owner.record.identity.startTicks === startTicks;
+
+export const mayLive = ({ verdict }: WorkerView): boolean => verdict === "current" || verdict === "unknown";

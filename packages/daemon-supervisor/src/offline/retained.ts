@@ -1,0 +1,19 @@
+import { nodeFileSystem } from "@holdfast/recovery-journal";
+import type { ProcessIdentity } from "@holdfast/shared-process";
+import { readRetained, sessionDirectory } from "@holdfast/session-worker/transport";
+import { readAllSessions } from "../catalog.ts";
+
+/** A process that a session's stop left: not to be ended without force, or not to be ended at all. */
+export interface Retained {
+  readonly sessionId: string;
+  readonly identity: ProcessIdentity;
+  readonly marker: string;
+}
+
+/** What earlier stops of a home's sessions left, by their journals (I167). */
+export const retainedOf = (home: string): readonly Retained[] =>
+  readAllSessions(nodeFileSystem, home).flatMap((read) => {
+    const sessionId = read.kind === "record" ? read.record.sessionId : read.sessionId;
+    const retained = readRetained(sessionDirectory(home, sessionId), nodeFileSystem);
+    return retained.map(({ identity, marker }) => ({ sessionId, identity, marker }));
+  });

@@ -1,0 +1,54 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { nodeFileSystem } from "@holdfast/recovery-journal";
+import { sessionDirectory, transcriptPath } from "@holdfast/session-worker/transport";
+import type { SessionRecord } from "@holdfast/session-worker/transport";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { Catalog } from "../catalog.ts";
+import { prepareHome } from "../home.ts";
+import { treeOffline, waitOffline } from "./sessions.ts";
+import { sessionRecordOf } from "../session-record.testing.ts";
+
+const first = "01a2aaaa-0000-7000-8000-000000000001";
+const second = "01a2aaaa-0000-7000-8000-000000000002";
+let home: string;
+beforeEach(() => {
+  home = join(mkdtempSync(join(tmpdir(), "offline-")), "home");
+  prepareHome(nodeFileSystem, home);
+});
+afterEach(() => rmSync(join(home, ".."), { recursive: true }));
+
+async function record(sessionId: string, more: Partial<SessionRecord>): Promise<void> {
+  nodeFileSystem.mkdir(sessionDirectory(home, sessionId), 0o700);
+  await new Catalog(home).create(sessionRecordOf(sessionId, { wanted: "stopped", ...more }));
+}
+
+it("a session at rest is idle, with its last turn and the transcript's end; one that should run is waited for", async () => {
+  await record(first, { name: "build", wanted: "passive" });
+  await record(second, { wanted: "running" });
+  const line = { cursor: "g:7", type: "turn_ended", turnId: "t", actionId: "t", stopReason: "end_turn", exitCode: 3 };
+  writeFileSync(transcriptPath(sessionDirectory(home, first)), `${JSON.stringify(line)}\n`);
+  expect(waitOffline(home, ["build", second], "idle").map(({ answer }) => answer())).toEqual([
+    { sessionId: first, matched: true, lastTurn: { stopReason: "end_turn", exitCode: 3 }, cursor: "g:7" },
+    { sessionId: second, matched: false, cursor: "start" },
+  ]);
+});
+
+it("an archived session is stopped", async () => {
+  await record(first, { wanted: "archived" });
+  expect(waitOffline(home, [first], "stopped")[0]?.matched).toBe(true);
+});
+
+it("a session that is not there is session_not_found", () => {
+  expect(() => waitOffline(home, ["nope"], "idle")).toThrow(/no session "nope"/);
+});
+
+it("a tree stands by the parents of the records", async () => {
+  await record(first, { name: "parent" });
+  await record(second, { parentId: first });
+  expect(treeOffline(home).sessions).toMatchObject([
+    { sessionId: first, children: [{ sessionId: second, children: [] }] },
+  ]);
+  expect(treeOffline(home, second).sessions).toMatchObject([{ sessionId: second, children: [] }]);
+});

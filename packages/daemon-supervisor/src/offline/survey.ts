@@ -1,0 +1,79 @@
+import { createObserver, openPaths, reasonOf, startIdOf } from "@holdfast/shared-process";
+import type { EnvironmentScan, FoundProcess, ProcessObserver } from "@holdfast/shared-process";
+import { GENERATION_NAME, MARKER_NAME } from "../names.ts";
+import { canonical, discoverHomes, scanHoldfast } from "./discover.ts";
+import { viewHome } from "./home-view.ts";
+import type { HomeView } from "./home-view.ts";
+import { findOrphans } from "./orphans.ts";
+import type { KnownMarker, Orphan } from "./orphans.ts";
+import { retainedOf } from "./retained.ts";
+
+/** What of Holdfast this user runs on this machine, at one moment. */
+export interface Survey {
+  readonly scan: EnvironmentScan;
+  /** The home that was asked for comes first. */
+  readonly homes: readonly HomeView[];
+  readonly orphans: readonly Orphan[];
+  /** What could not be seen: nothing that is missing here is proven to be missing (I117). */
+  readonly problems: readonly string[];
+}
+
+/**
+ * Processes first, records after them: a descriptor is written before its agent starts, so an agent that was seen has been
+ * named by the time the records are read.
+ */
+export function survey(home: string, remembered: readonly KnownMarker[] = []): Survey {
+  const scan = scanHoldfast();
+  const observer = createObserver({ mode: "narrow" });
+  const seen = discoverHomes(home, scan).map(({ home: path, holders }) => viewHome(path, holders, observer));
+  const homes = isExplained(scan, seen) ? seen : seen.map(withRetained);
+  const byPath = new Map(homes.map((view) => [canonical(view.home), view]));
+  const homeOf = (path: string): HomeView | undefined => byPath.get(canonical(path));
+  const orphans = findOrphans({ scan, homes, homeOf, heldSession, remembered });
+  const problems = homes.flatMap((view) => view.problems);
+  return {
+    scan,
+    homes,
+    orphans: [...orphans, ...retainedOnly(homes, orphans, observer)],
+    problems: scan.problem === undefined ? problems : [scan.problem, ...problems],
+  };
+}
+
+/** Whether a descriptor names the marker of every process that has one. Only then the journals need not be read. */
+function isExplained({ processes }: EnvironmentScan, homes: readonly HomeView[]): boolean {
+  const known = new Set(homes.flatMap(({ workers }) => workers.map(({ descriptor }) => descriptor.process.marker)));
+  return processes.every(({ values: { [MARKER_NAME]: marker } }) => marker === undefined || known.has(marker));
+}
+
+function withRetained(view: HomeView): HomeView {
+  try {
+    return { ...view, retained: retainedOf(view.home) };
+  } catch (error) {
+    return { ...view, problems: [...view.problems, `${view.home}: ${reasonOf(error)}`] };
+  }
+}
+
+const ERRORS = /\/logs\/worker-([0-9a-f-]{36})\.err(?: \(deleted\))?$/;
+
+/** A worker holds its generation's lifeline, and writes its errors to a file named after its session. */
+function heldSession({ identity, values }: FoundProcess): string | null | undefined {
+  const open = openPaths(identity.pid);
+  if (open.kind === "unreadable") return undefined;
+  const lifeline = `/run/${values[GENERATION_NAME]?.slice(0, 13)}.alive`;
+  const sessionId = open.paths.map((path) => ERRORS.exec(path)?.[1]).find((id) => id !== undefined);
+  const isHeld = open.paths.some((path) => path.replace(/ \(deleted\)$/, "").endsWith(lifeline));
+  return sessionId ?? (isHeld ? null : undefined);
+}
+
+/** Left by an earlier stop and still running, though the scan did not show it as anybody's. */
+function retainedOnly(homes: readonly HomeView[], orphans: readonly Orphan[], observer: ProcessObserver): Orphan[] {
+  const isListed = (pid: number): boolean => orphans.some(({ identity }) => identity.pid === pid);
+  return homes.flatMap(({ home, retained }) =>
+    retained
+      .filter(({ identity }) => !isListed(identity.pid) && observer.verdict(identity).kind === "current")
+      .map(({ identity, sessionId, marker }) => {
+        const proof = { name: MARKER_NAME, value: marker };
+        return { id: startIdOf(identity), identity, command: "?", workerId: sessionId, home, proof, doubt: null };
+      }),
+  );
+}

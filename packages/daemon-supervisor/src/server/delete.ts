@@ -1,0 +1,102 @@
+import { ProtocolError } from "@holdfast/client/protocol";
+import type { MethodParams, SessionRow } from "@holdfast/client/protocol";
+import { isDiskFull, removeFile, syncDirectoryAsync } from "@holdfast/recovery-journal";
+import { reasonOf } from "@holdfast/shared-process";
+import { sessionDirectory } from "@holdfast/session-worker/transport";
+import type { SessionRecord } from "@holdfast/session-worker/transport";
+import { deletedDirectory, discardDeleted } from "../deleted.ts";
+import { logsFolder, sessionsFolder } from "../home.ts";
+import { withRequest } from "../records.ts";
+import type { RequestStamp } from "../registry.ts";
+import { verdictOf } from "../verdict.ts";
+import type { Services } from "./services.ts";
+import { requestStop } from "./stop.ts";
+
+/** For the clean-up after a failed session's dead process. */
+const CLEAN_UP_MS = 15_000;
+
+/** Removes a session without a process, transcript and all. Its directory gets another name first: a crash finishes the removal. */
+export function deleteSession(
+  services: Services,
+  { session, requestId }: MethodParams<"session/delete">,
+): Promise<SessionRow> {
+  const { context, sessions, requests, lanes } = services;
+  return requests.once({ method: "session/delete", requestId, content: { session } }, async (stamp) => {
+    const { sessionId } = sessions.actionable(session);
+    const { record, row } = await lanes.run(sessionId, () => remove(services, sessionId, stamp));
+    services.changes.tell(sessionId);
+    const { requestId: creating, hash } = record.creatingRequest;
+    const isKept = await requests.remember(creating, { hash, sessionId: null, answer: { ...row, created: true } });
+    const after = (isDurable: boolean): void => {
+      context.secrets.delete(sessionId);
+      try {
+        removeFile(context.fs, `${logsFolder(context.home)}/worker-${sessionId}.err`);
+        discardDeleted(context.fs, deletedDirectory(context.home, sessionId), isKept && isDurable);
+      } catch (error) {
+        context.log.warn(
+          { sessionId, reason: reasonOf(error) },
+          "a deleted session's files are left to the next start",
+        );
+      }
+    };
+    return { answer: row, final: true, after };
+  });
+}
+
+const running = (): ProtocolError =>
+  new ProtocolError("session_running", "the session is not stopped: it has a process, or may get one", {
+    hint: "agent session stop, then delete",
+  });
+
+async function remove(
+  services: Services,
+  sessionId: string,
+  stamp: RequestStamp,
+): Promise<{ readonly record: SessionRecord; readonly row: SessionRow }> {
+  const { context, sessions } = services;
+  const { fs, home, catalog, registry } = context;
+  const record = sessions.actionable(sessionId);
+  await endFailed(services, sessionId);
+  if (registry.newest(sessionId) !== null) throw running();
+  const row = sessions.row(sessionId);
+  await stampRecord(services, sessionId, stamp);
+  // A resume of an older client may have been quicker.
+  if (registry.newest(sessionId) !== null) throw running();
+  const [source, target] = [sessionDirectory(home, sessionId), deletedDirectory(home, sessionId)];
+  await catalog.remove(sessionId, async () => {
+    fs.rename(source, target);
+    await syncDirectoryAsync(fs, sessionsFolder(home)).catch((error: unknown) => {
+      // Not durable: it must not come back later of its own accord.
+      fs.rename(target, source);
+      throw error;
+    });
+  });
+  return { record, row };
+}
+
+/** The request stands in the record that goes: whoever finishes the removal knows who asked for it. A full disk must not keep it. */
+async function stampRecord({ context, records }: Services, sessionId: string, stamp: RequestStamp): Promise<void> {
+  try {
+    await records.rest(sessionId, (now) => withRequest(now, stamp));
+  } catch (error) {
+    if (!isDiskFull(error)) throw error;
+    context.log.warn(
+      { sessionId, reason: reasonOf(error) },
+      "the disk is full; a deletion goes on without its request's name",
+    );
+  }
+}
+
+/** A failed session whose last process is proven gone is cleaned up as by a stop; any other that is registered is running. */
+async function endFailed(services: Services, sessionId: string): Promise<void> {
+  const { registry, observer } = services.context;
+  const state = registry.newest(sessionId);
+  if (state !== null) {
+    if (state.name !== "failed") throw running();
+    const verdict = state.process ? verdictOf(observer, state.process).kind : "gone";
+    if (verdict !== "gone" && verdict !== "replaced") throw running();
+    requestStop(services, sessionId, { goal: "stop", force: false });
+  }
+  // Its last registration may still be writing its end.
+  await registry.until(sessionId, (now) => now === null, CLEAN_UP_MS);
+}

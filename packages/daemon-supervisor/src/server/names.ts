@@ -1,0 +1,50 @@
+import { ProtocolError, SESSION_NAME } from "@holdfast/client/protocol";
+import type { SessionRecord } from "@holdfast/session-worker/transport";
+import type { Catalog } from "../catalog.ts";
+
+/** Names are unique among unarchived roots (CLI.md §1), also among those that are just being written. */
+export class Names {
+  readonly #catalog: Catalog;
+  /** Name → the session that takes it, and how many of its requests do. */
+  readonly #reserved = new Map<string, { readonly sessionId: string; holders: number }>();
+
+  constructor(catalog: Catalog) {
+    this.#catalog = catalog;
+  }
+
+  holder(name: string): SessionRecord | undefined {
+    return [...this.#catalog.all()].find(
+      (record) => record.name === name && record.parentId === null && record.wanted !== "archived",
+    );
+  }
+
+  /** Throws `name_in_use`; else nobody else takes the name while `work` writes it. `null` needs no uniqueness. */
+  async holding<T>(name: string | null, sessionId: string, work: () => Promise<T>): Promise<T> {
+    if (name === null) return await work();
+    const holder = this.holder(name);
+    const reserved = this.#reserved.get(name) ?? { sessionId: holder?.sessionId ?? sessionId, holders: 0 };
+    if (reserved.sessionId !== sessionId) throw nameInUse(name, holder);
+    this.#reserved.set(name, reserved);
+    reserved.holders += 1;
+    try {
+      return await work();
+    } finally {
+      reserved.holders -= 1;
+      if (reserved.holders === 0) this.#reserved.delete(name);
+    }
+  }
+}
+
+/** Throws `invalid_name`, before anything is looked up or written (I148). */
+export function checkName(name: string): void {
+  if (SESSION_NAME.test(name)) return;
+  throw new ProtocolError("invalid_name", `${JSON.stringify(name)} is not a session name`, {
+    hint: "letters, digits, '.', '_' and '-', at most 64, the first a letter or digit",
+  });
+}
+
+export const nameInUse = (name: string, existing?: SessionRecord): ProtocolError =>
+  new ProtocolError("name_in_use", `the name ${name} is in use${existing ? ` by a session in ${existing.cwd}` : ""}`, {
+    hint: "choose another; --ensure takes that session if agent and directory are the same",
+    ...(existing ? { data: { sessionId: existing.sessionId, cwd: existing.cwd, agent: existing.agent } } : {}),
+  });

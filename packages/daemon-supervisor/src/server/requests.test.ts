@@ -1,0 +1,152 @@
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { nodeFileSystem } from "@holdfast/recovery-journal";
+import { createObserver, systemClock, systemIds } from "@holdfast/shared-process";
+import { sessionDirectory } from "@holdfast/session-worker/transport";
+import { pino } from "pino";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { Catalog } from "../catalog.ts";
+import { prepareHome } from "../home.ts";
+import { withRequest } from "../records.ts";
+import { Requests } from "./requests.ts";
+import type { Answered, Order } from "./requests.ts";
+import { sessionRecordOf } from "../session-record.testing.ts";
+
+const sessionId = "01a2aaaa-0000-7000-8000-000000000001";
+const stop: Order = { method: "session/stop", requestId: "r", content: { session: "s" } };
+let home: string;
+let open: Requests[];
+
+beforeEach(async () => {
+  home = join(mkdtempSync(join(tmpdir(), "requests-")), "home");
+  open = [];
+  prepareHome(nodeFileSystem, home);
+  nodeFileSystem.mkdir(sessionDirectory(home, sessionId), 0o700);
+  await new Catalog(home).create(sessionRecordOf(sessionId));
+});
+afterEach(async () => {
+  for (const requests of open) await requests.close();
+  rmSync(join(home, ".."), { recursive: true });
+});
+
+/** A supervisor's requests, and the home's sessions as that one reads them. */
+function supervisor(): { requests: Requests; catalog: Catalog } {
+  const catalog = new Catalog(home);
+  const requests = new Requests(
+    {
+      catalog,
+      home,
+      fs: nodeFileSystem,
+      ids: systemIds,
+      self: createObserver({ mode: "narrow" }).self(),
+      clock: systemClock,
+      log: pino({ level: "silent" }),
+    },
+    () => true,
+  );
+  open.push(requests);
+  return { requests, catalog };
+}
+
+const answered = (state: string, final = true): Promise<Answered<object>> =>
+  Promise.resolve({ answer: { sessionId, state }, final });
+const never = (): never => {
+  throw new Error("it must not take effect again");
+};
+
+it("I143 gives every repeat the first answer, side by side, later, and by a later supervisor", async () => {
+  const { requests } = supervisor();
+  let effects = 0;
+  const work = (): Promise<Answered<object>> => answered(`stopped ${(effects += 1)}`);
+  const both = await Promise.all([requests.once(stop, work), requests.once(stop, work)]);
+  const again = await requests.once(stop, never);
+  const later = await supervisor().requests.once(stop, never);
+  expect([...both, again, later]).toEqual(Array.from({ length: 4 }, () => ({ sessionId, state: "stopped 1" })));
+});
+
+it("I143 refuses other content under a used id, also while the first runs", async () => {
+  const { requests } = supervisor();
+  const other = { ...stop, content: { session: "t" } };
+  const first = requests.once(stop, () => answered("stopped"));
+  await expect(requests.once(other, never)).rejects.toMatchObject({ code: "request_id_reused" });
+  await first;
+  await expect(requests.once(other, never)).rejects.toMatchObject({ code: "request_id_reused" });
+  await expect(supervisor().requests.once(other, never)).rejects.toMatchObject({ code: "request_id_reused" });
+});
+
+it("I143 an effect that a crash left unanswered is answered by the successor, and not done again", async () => {
+  const { requests, catalog } = supervisor();
+  const crash = requests.once(stop, async (stamp) => {
+    await catalog.update(sessionId, (record) => ({ ...withRequest(record, stamp), wanted: "stopped" }));
+    throw new Error("killed before the answer");
+  });
+  await expect(crash).rejects.toThrow("killed");
+  const seen: unknown[] = [];
+  const successor = supervisor();
+  const answer = await successor.requests.once(stop, (_stamp, repeated) => {
+    seen.push(repeated);
+    return answered("stopped");
+  });
+  expect([seen, answer]).toEqual([[{ sessionId }], { sessionId, state: "stopped" }]);
+  // The journal has it now: the next write of the record lets it go.
+  expect(successor.catalog.get(sessionId)?.recentRequests).toEqual([]);
+});
+
+it("I143 what took effect and failed afterwards is not done again by its repeat", async () => {
+  const { requests, catalog } = supervisor();
+  const late = requests.once(stop, async (stamp) => {
+    await catalog.update(sessionId, (record) => withRequest(record, stamp));
+    throw new Error("time over");
+  });
+  await expect(late).rejects.toThrow("time over");
+  const repeats: unknown[] = [];
+  await requests.once(stop, (_stamp, repeated) => {
+    repeats.push(repeated);
+    return answered("stopped");
+  });
+  expect(repeats).toEqual([{ sessionId }]);
+});
+
+it("an answer that is not final is asked for again, without a second effect", async () => {
+  const { requests } = supervisor();
+  await requests.once(stop, () => answered("stopping", false));
+  const repeats: unknown[] = [];
+  const answer = await requests.once(stop, (_stamp, repeated) => {
+    repeats.push(repeated);
+    return answered("stopped");
+  });
+  expect([repeats, answer]).toEqual([[{ sessionId }], { sessionId, state: "stopped" }]);
+});
+
+it("a request that was refused leaves nothing: its repeat is tried like the first", async () => {
+  const { requests } = supervisor();
+  const refused = requests.once(stop, () => Promise.reject(new Error("not now")));
+  await expect(refused).rejects.toThrow("not now");
+  expect(await requests.once(stop, () => answered("stopped"))).toEqual({ sessionId, state: "stopped" });
+});
+
+it("I71 I143 a damaged journal is left as it is: requests are remembered in memory", async () => {
+  const first = supervisor().requests;
+  await first.once(stop, () => answered("stopped"));
+  await first.close();
+  const folder = `${home}/journal`;
+  const [segment = ""] = readdirSync(folder);
+  writeFileSync(`${folder}/${segment}`, "not a journal\n".repeat(100));
+  const { requests } = supervisor();
+  const other = { ...stop, requestId: "r2" };
+  await requests.once(other, () => answered("ready"));
+  expect(await requests.once(other, never)).toEqual({ sessionId, state: "ready" });
+  expect(readdirSync(folder)).toEqual([segment]);
+});
+
+it("I143 an answer counts although the record that names its request was not written since", async () => {
+  const { requests, catalog } = supervisor();
+  await requests.once(stop, async (stamp) => {
+    await catalog.update(sessionId, (record) => withRequest(record, stamp));
+    return await answered("stopped");
+  });
+  const successor = supervisor();
+  expect(successor.catalog.get(sessionId)?.recentRequests).toHaveLength(1);
+  expect(await successor.requests.once(stop, never)).toEqual({ sessionId, state: "stopped" });
+});

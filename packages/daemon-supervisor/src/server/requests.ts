@@ -1,0 +1,213 @@
+import { ProtocolError } from "@holdfast/client/protocol";
+import type { MethodResults } from "@holdfast/client/protocol";
+import { openJournal } from "@holdfast/recovery-journal";
+import type { Journal, JsonObject } from "@holdfast/recovery-journal";
+import { reasonOf } from "@holdfast/shared-process";
+import { requestHash } from "@holdfast/session-worker/transport";
+import type { Context } from "../effects/context.ts";
+import { requestsFolder } from "../home.ts";
+import type { RequestStamp } from "../registry.ts";
+
+export interface Order {
+  readonly method: string;
+  readonly requestId: string;
+  /** What makes two requests the same. Values that must not be stored are left out (I152). */
+  readonly content: object;
+}
+
+/** What a request answers. */
+export interface Answered<R> {
+  readonly answer: R;
+  /** What it asked for is over, so that every repeat gets this very answer. */
+  readonly final: boolean;
+  /** Runs once the answer is remembered. */
+  readonly after?: (isDurable: boolean) => void;
+}
+
+/** `repeated`: the effect is durable already, and only its answer is asked for. `sessionId` names where it took effect. */
+export type Work<R> = (stamp: RequestStamp, repeated: { readonly sessionId: string } | null) => Promise<Answered<R>>;
+
+/** What the home's journal has no room for, or does not take. */
+const MAX_KEPT = 10_000;
+
+type RequestsContext = Pick<Context, "catalog" | "home" | "fs" | "ids" | "self" | "clock" | "log">;
+
+interface Kept {
+  readonly hash: string;
+  readonly sessionId: string | null;
+  /** `null`: it took effect and was not over when it was last answered, or never was answered. */
+  readonly answer: JsonObject | null;
+}
+
+/**
+ * Requests that take effect in the supervisor, each at most once (I143):
+ *
+ *     effect and request in one file (session.json) ──▶ answer in `<home>/journal` ──▶ reply
+ *
+ * A crash before the first leaves nothing; between the two, the next supervisor finds the request beside its effect and only answers.
+ */
+export class Requests {
+  readonly #context: RequestsContext;
+  readonly #isOwner: () => boolean;
+  readonly #running = new Map<string, { readonly hash: string; readonly answer: Promise<object> }>();
+  /** Found beside their effects, or not taken by the journal. */
+  readonly #kept = new Map<string, Kept>();
+  #begun: Promise<void> = Promise.resolve();
+  #opening: Promise<Journal<never> | null> | null = null;
+
+  constructor(context: RequestsContext, isOwner: () => boolean) {
+    this.#context = context;
+    this.#isOwner = isOwner;
+    for (const { sessionId, recentRequests = [] } of context.catalog.all())
+      for (const { requestId, hash } of recentRequests) this.#kept.set(requestId, { hash, sessionId, answer: null });
+  }
+
+  /** The first answer for every repeat; `work` runs once, or joins what runs. */
+  once<R extends object>(order: Order, work: Work<R>): Promise<R> {
+    const { requestId } = order;
+    const hash = requestHash(order.method, order.content);
+    const running = this.#running.get(requestId);
+    if (running && running.hash !== hash) return Promise.reject(reusedRequest(requestId));
+    const answer = running?.answer ?? this.#once(order, hash, work).finally(() => this.#running.delete(requestId));
+    if (!running) this.#running.set(requestId, { hash, answer });
+    // Under one id and hash there is one method, and so one kind of answer.
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+    return answer as Promise<R>;
+  }
+
+  async #once<R extends object>({ requestId }: Order, hash: string, work: Work<R>): Promise<object> {
+    const known = await this.find(requestId);
+    if (known && known.hash !== hash) throw reusedRequest(requestId);
+    if (known?.answer) return known.answer;
+    const repeated = known?.sessionId ? { sessionId: known.sessionId } : null;
+    const { answer, final, after } = await work({ requestId, hash }, repeated).catch((error: unknown) => {
+      // It took effect and its answer is an error, such as a time that was over: a repeat must not take effect again.
+      const sessionId = this.#effectOf(requestId);
+      if (sessionId !== null) this.#keep(requestId, { hash, sessionId, answer: null });
+      throw error;
+    });
+    const sessionId = "sessionId" in answer && typeof answer.sessionId === "string" ? answer.sessionId : null;
+    const isDurable = await this.remember(requestId, { hash, sessionId, answer: final ? answer : null });
+    after?.(isDurable);
+    return answer;
+  }
+
+  /** The session whose record names the request beside its effect. */
+  #effectOf(requestId: string): string | null {
+    for (const { sessionId, recentRequests = [] } of this.#context.catalog.all())
+      if (recentRequests.some((request) => request.requestId === requestId)) return sessionId;
+    return null;
+  }
+
+  #keep(requestId: string, kept: Kept): void {
+    this.#kept.delete(requestId);
+    this.#kept.set(requestId, kept);
+    const [oldest] = this.#kept.keys();
+    if (this.#kept.size > MAX_KEPT && oldest !== undefined) this.#kept.delete(oldest);
+  }
+
+  /** The answer to the creation of a session that was deleted since: it is not created again. */
+  async created(requestId: string, hash: string): Promise<MethodResults["session/new"] | null> {
+    const { fs, home } = this.#context;
+    // The journal is opened when something must be remembered; a home in which nothing was has none.
+    if (!this.#opening && !fs.exists(requestsFolder(home))) return null;
+    const known = await this.find(requestId);
+    if (known && known.hash !== hash) throw reusedRequest(requestId);
+    // Remembered by the deletion, as a row.
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+    return known?.answer ? (known.answer as unknown as MethodResults["session/new"]) : null;
+  }
+
+  /** What a start finishes first: nothing is looked up before it is over. */
+  begin(work: Promise<void>): void {
+    this.#begun = work;
+  }
+
+  async find(requestId: string): Promise<Kept | null> {
+    await this.#begun;
+    const kept = this.#kept.get(requestId);
+    if (kept?.answer) return kept;
+    // A record may still name what was answered: the name goes with its next write, which a crash can prevent.
+    const found = (await this.#journal())?.remembered(requestId);
+    return found?.outcome ? keptOf(found.hash, found.outcome) : (kept ?? null);
+  }
+
+  /** True when it is durable. Where the disk refuses this supervisor remembers it; its effect stands in any case. */
+  async remember(
+    requestId: string,
+    { hash, sessionId, answer: given }: Omit<Kept, "answer"> & { readonly answer: object | null },
+  ): Promise<boolean> {
+    const answer = given && plain(given);
+    const kept = { hash, sessionId, answer };
+    const opening = this.#journal();
+    const journal = await opening;
+    if (!journal) {
+      this.#keep(requestId, kept);
+      return false;
+    }
+    try {
+      await journal.remember({ requestId, hash, outcome: { sessionId, answer } });
+    } catch (error) {
+      this.#keep(requestId, kept);
+      this.#context.log.warn({ requestId, reason: reasonOf(error) }, "not remembered on disk");
+      // A journal that a failed flush has poisoned takes nothing more: the next segment does. A fenced one is another owner's.
+      if (journal.state === "poisoned" && this.#opening === opening) this.#opening = null;
+      return false;
+    }
+    this.#kept.delete(requestId);
+    if (sessionId !== null) this.#context.catalog.forgetRequest(sessionId, requestId);
+    return true;
+  }
+
+  async close(): Promise<void> {
+    await (await this.#opening)?.close();
+  }
+
+  #journal(): Promise<Journal<never> | null> {
+    this.#opening ??= this.#open();
+    return this.#opening;
+  }
+
+  /** A damaged journal stays as it is (I71): requests are then remembered beside their effects and in memory only. */
+  async #open(): Promise<Journal<never> | null> {
+    // Whoever lost the home must not take the journal from its new owner.
+    if (!this.#isOwner()) return null;
+    const { home, fs, ids, self, clock, log } = this.#context;
+    try {
+      const opened = await openJournal<never>({
+        directory: requestsFolder(home),
+        owner: { generation: ids.newGeneration(), identity: { ...self } },
+        kinds: [],
+        // Asked for by the owner of the home alone, who has proven that no other supervisor lives.
+        probeOwner: () => "gone",
+        engine: "async",
+        fs,
+        now: () => clock.now(),
+      });
+      if (opened.kind === "opened") return opened.journal;
+      log.error({ opened }, "the journal of requests cannot be used; older requests are not remembered");
+    } catch (error) {
+      log.error({ reason: reasonOf(error) }, "the journal of requests cannot be opened; it is tried again");
+      this.#opening = null;
+    }
+    return null;
+  }
+}
+
+/** What a journal can hold of an answer: without members that are absent. */
+const plain = (answer: object): JsonObject => JSON.parse(JSON.stringify(answer));
+
+function keptOf(hash: string, { sessionId, answer }: JsonObject): Kept {
+  const isAnswer = typeof answer === "object" && answer !== null && !Array.isArray(answer);
+  return {
+    hash,
+    sessionId: typeof sessionId === "string" ? sessionId : null,
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- an object that is no list, from a journal that checks itself
+    answer: isAnswer ? (answer as JsonObject) : null,
+  };
+}
+
+export const reusedRequest = (requestId: string): ProtocolError =>
+  new ProtocolError("request_id_reused", `request ${requestId} was used for something else`, {
+    hint: "use a new --request-id, or none",
+  });

@@ -1,0 +1,57 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import type { OwnerRecord } from "@holdfast/client/protocol";
+import { createLifeline, createObserver, holdLifeline } from "@holdfast/shared-process";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { SUPERVISOR_TITLE, homesHeldBy, isRecordedSupervisor } from "./recorded-supervisor.ts";
+
+const identity = createObserver().self();
+let home: string;
+let held: Disposable;
+
+beforeEach(async () => {
+  home = mkdtempSync(`${tmpdir()}/hf-recorded-`);
+  for (const folder of ["run", "owner"]) mkdirSync(`${home}/${folder}`);
+  await createLifeline(`${home}/run/owner-1.alive`);
+  held = holdLifeline(`${home}/run/owner-1.alive`);
+});
+
+afterEach(() => {
+  held[Symbol.dispose]();
+  rmSync(home, { recursive: true });
+});
+
+function record(named: OwnerRecord["identity"], phase: OwnerRecord["phase"] = "serving"): void {
+  const paths = { home, lifelinePath: `${home}/run/owner-1.alive`, socketPath: null };
+  const owner = { schemaVersion: 1, epoch: 3, identity: named, version: "1", claimedAt: "", phase, ...paths };
+  writeFileSync(`${home}/owner/3.json`, JSON.stringify(owner));
+}
+
+const isSpared = (command = SUPERVISOR_TITLE): boolean => isRecordedSupervisor({ identity, command });
+
+describe("a process with the supervisor's title", () => {
+  it("I153 is spared when the home whose lifeline it holds names it as its owner", () => {
+    record(identity);
+    expect(homesHeldBy(identity.pid)).toEqual({ readable: true, lifelines: [home], all: [home] });
+    expect([isSpared(), isSpared("node")]).toEqual([true, false]);
+  });
+
+  it("is not spared for its title alone, nor for a record that names another or says stopped", () => {
+    expect(isSpared()).toBe(false);
+    record({ ...identity, startTicks: "1" });
+    expect(isSpared()).toBe(false);
+    record(identity, "stopped");
+    expect(isSpared()).toBe(false);
+    record(identity);
+    held[Symbol.dispose]();
+    expect(isSpared()).toBe(false);
+  });
+
+  it("I134 is spared when the record of the home that it holds cannot be understood", () => {
+    writeFileSync(`${home}/owner/4.json`, "damage");
+    expect(isSpared()).toBe(true);
+    record({ ...identity, pidNamespace: "pid:[1]" });
+    rmSync(`${home}/owner/4.json`);
+    expect(isSpared()).toBe(true);
+  });
+});

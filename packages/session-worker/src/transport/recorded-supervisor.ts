@@ -1,0 +1,52 @@
+import { nodeFileSystem } from "@holdfast/recovery-journal";
+import { compareIdentities, openPaths } from "@holdfast/shared-process";
+import type { ProcessIdentity, Spare } from "@holdfast/shared-process";
+import { topOwner } from "./owner-files.ts";
+
+/** What the supervisor calls itself (at most 15 bytes, the kernel's limit), so that a scan can tell it from its workers. */
+export const SUPERVISOR_TITLE = "holdfastd";
+
+const LIFELINE = /^(\/.*)\/run\/owner-[^/]*\.alive(?: \(deleted\))?$/;
+/** Open in every supervisor, also where no lifeline could be made. */
+const LOG = /^(\/.*)\/logs\/supervisor\.log(?: \(deleted\))?$/;
+
+export interface HeldHomes {
+  /** False: what it has open cannot be read, so nothing can be said of it. */
+  readonly readable: boolean;
+  /** Homes whose owner's lifeline it holds. */
+  readonly lifelines: readonly string[];
+  /** Those, and homes whose log it writes. */
+  readonly all: readonly string[];
+}
+
+/** The homes that a process holds as their supervisor does, whatever its environment says. */
+export function homesHeldBy(pid: number): HeldHomes {
+  const open = openPaths(pid);
+  if (open.kind === "unreadable") return { readable: open.why === "vanished", lifelines: [], all: [] };
+  const matching = (pattern: RegExp): string[] => open.paths.flatMap((path) => pattern.exec(path)?.[1] ?? []);
+  const lifelines = [...new Set(matching(LIFELINE))];
+  return { readable: true, lifelines, all: [...new Set([...lifelines, ...matching(LOG)])] };
+}
+
+/**
+ * Whether a process is the supervisor that a home's record names. Started in the foreground inside a session it carries that
+ * session's marker, but it is not the session's: no sweep touches it (DESIGN §3.3). What cannot be told is spared.
+ */
+export const isRecordedSupervisor: Spare = ({ identity, command }) => {
+  if (command !== SUPERVISOR_TITLE) return false;
+  const held = homesHeldBy(identity.pid);
+  return !held.readable || held.all.some((home) => mayOwn(home, identity));
+};
+
+function mayOwn(home: string, identity: ProcessIdentity): boolean {
+  try {
+    const top = topOwner(nodeFileSystem, home);
+    if (top.kind === "none") return false;
+    if (top.kind === "unreadable") return true;
+    const { kind } = compareIdentities(top.record.identity, identity);
+    return top.record.phase !== "stopped" && (kind === "current" || kind === "unknown");
+  } catch {
+    // Its records are there and cannot be read now: nothing says that it is not their owner.
+    return true;
+  }
+}
