@@ -10,6 +10,7 @@ import type { WorkerProcess } from "../lifecycle/state.ts";
 import type { Context } from "./context.ts";
 import { freshValues } from "./context.ts";
 import type { Stores } from "./stores.ts";
+import { Turns } from "./turns.ts";
 
 /** Causes that the next try may well not meet. */
 const passing = new Set<LaunchFailure["code"]>(["too_many_open_files", "spawn_failed", "identity_unreadable"]);
@@ -20,11 +21,13 @@ const noDescriptors = new Set(["EMFILE", "ENFILE", "too_many_open_files"]);
 export class Launcher {
   readonly #context: Context;
   readonly #stores: Stores;
+  readonly #turns: Turns;
   readonly #children = new Map<string, GatedProcess>();
 
   constructor(context: Context, stores: Stores) {
     this.#context = context;
     this.#stores = stores;
+    this.#turns = new Turns(context.clock);
   }
 
   /** An own child's exit arrives as an event; others are watched by their verdict. */
@@ -45,6 +48,7 @@ export class Launcher {
     try {
       await this.#stores.release(sessionId);
       draft = await this.#draft(generation);
+      await this.#turns.next();
       launched = await this.#spawnGated(sessionId, draft);
     } catch (error) {
       fail(false, reasonOf(error), errnoOf(error));
@@ -100,6 +104,7 @@ export class Launcher {
   /** A machine without mkfifo only loses a proof that is needed where /proc cannot be read. */
   async #lifeline(name: string): Promise<string | null> {
     const path = lifelinePath(this.#context.home, name);
+    await this.#turns.next();
     try {
       await createLifeline(path);
       return path;
