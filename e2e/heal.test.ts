@@ -128,3 +128,17 @@ it("I124 partial copies that a cut-off write left are gone after the next start"
   await home.ok(["prompt", "s", "true"]);
   expect(left.filter((path) => existsSync(path))).toEqual([]);
 });
+
+it.each(["workers", "logs", "run"])(
+  "I146 a removed %s folder: sessions are stopped and created all the same",
+  async (folder) => {
+    await using home = await Home.open();
+    const row = await home.newSession("s");
+    const worker = home.worker(row);
+    rmSync(join(home.path, folder), { recursive: true });
+    await home.ok(["stop", "s"]);
+    expect(isRunning(worker)).toBe(false);
+    expect((await home.ok(["new", "--name", "t", "--prompt", "echo served"])).stdout).toBe("served\n");
+    await home.ok(["session", "resume", "s"]);
+  },
+);

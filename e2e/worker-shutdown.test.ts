@@ -1,4 +1,5 @@
-import { existsSync } from "node:fs";
+import { randomUUID } from "node:crypto";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import type { Result } from "./support/command.ts";
 import { Home } from "./support/home.ts";
@@ -75,4 +76,22 @@ it("I41 I43 I45 resumes side by side during a stop with archive: one new worker 
   const workers = home.processes().filter(({ command }) => command.includes("worker.js"));
   expect(workers.map(({ pid }) => pid)).toEqual([shown.pid]);
   expect(outputOf(await home.transcript("s"))).toBe("before\n");
+});
+
+it("I130 a forced stop is still forced for the successor of a supervisor that was killed", async () => {
+  await using home = await Home.open();
+  const row = await home.newSession("s");
+  const worker = home.worker(row);
+  home.freeze(worker);
+  await home.kill(home.daemon());
+  const path = home.descriptorPath(row.sessionId);
+  const descriptor: object = JSON.parse(readFileSync(path, "utf8"));
+  const stop = { stopId: randomUUID(), requestedAt: new Date().toISOString(), goal: "stop", force: true };
+  writeFileSync(path, `${JSON.stringify({ ...descriptor, stop })}\n`);
+  await home.ok(["daemon", "start"]);
+  const began = performance.now();
+  await waitFor(() => !isRunning(worker), "the worker is ended", 15_000);
+  // 2 s to be reached, 0.5 s for SIGTERM; without force it would be 8 s.
+  expect(performance.now() - began).toBeLessThan(6_000);
+  await home.untilState("s", "stopped");
 });

@@ -46,6 +46,7 @@ export class Catalog {
   readonly #home: string;
   readonly #fs: FileSystem;
   readonly #records = new Map<string, SessionRecord>();
+  readonly #creators = new Map<string, string>();
   readonly #unreadable = new Map<string, string>();
   /** Requests whose name a record on disk still has, and needs no more. */
   readonly #forgotten = new Map<string, Set<string>>();
@@ -56,9 +57,15 @@ export class Catalog {
     this.#home = home;
     this.#fs = fs;
     for (const read of readAllSessions(fs, home)) {
-      if (read.kind === "record") this.#records.set(read.record.sessionId, read.record);
+      if (read.kind === "record") this.#add(read.record);
       else this.#unreadable.set(read.sessionId, read.reason);
     }
+  }
+
+  /** The session that a request has made. */
+  createdBy(requestId: string): SessionRecord | undefined {
+    const sessionId = this.#creators.get(requestId);
+    return sessionId === undefined ? undefined : this.#records.get(sessionId);
   }
 
   get(sessionId: string): SessionRecord | undefined {
@@ -103,11 +110,16 @@ export class Catalog {
     await replaceFileAsync(this.#fs, sessionRecordPath(this.#home, sessionId), text);
     const lastActivityAt = this.#records.get(sessionId)?.lastActivityAt ?? record.lastActivityAt;
     // What was forgotten while this was being written goes with the next write.
-    this.#records.set(sessionId, { ...this.#withoutForgotten(record), lastActivityAt });
+    this.#add({ ...this.#withoutForgotten(record), lastActivityAt });
     const written = new Set(record.recentRequests?.map(({ requestId }) => requestId));
     const still = [...(this.#forgotten.get(sessionId) ?? [])].filter((requestId) => written.has(requestId));
     if (still.length > 0) this.#forgotten.set(sessionId, new Set(still));
     else this.#forgotten.delete(sessionId);
+  }
+
+  #add(record: SessionRecord): void {
+    this.#records.set(record.sessionId, record);
+    this.#creators.set(record.creatingRequest.requestId, record.sessionId);
   }
 
   #withoutForgotten(record: SessionRecord): SessionRecord {
@@ -140,6 +152,8 @@ export class Catalog {
   remove(sessionId: string, work: () => Promise<void>): Promise<void> {
     return this.#inOrder(sessionId, async () => {
       await work();
+      const creator = this.#records.get(sessionId)?.creatingRequest.requestId;
+      if (creator !== undefined) this.#creators.delete(creator);
       this.#records.delete(sessionId);
       this.#forgotten.delete(sessionId);
     });

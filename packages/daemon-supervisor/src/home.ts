@@ -14,6 +14,9 @@ export const workersFolder = (home: string): string => `${home}/workers`;
 export const sessionsFolder = (home: string): string => `${home}/sessions`;
 /** Requests of supervisor scope: hash and outcome. */
 export const requestsFolder = (home: string): string => `${home}/journal`;
+/** Kept as evidence, under the time at which it was found damaged. */
+export const damagedRequestsFolder = (home: string, at: number): string =>
+  `${home}/journal.damaged-${new Date(at).toISOString().replaceAll(":", "")}`;
 export const runFolder = (home: string): string => `${home}/run`;
 export const logsFolder = (home: string): string => `${home}/logs`;
 export const lifelinePath = (home: string, name: string): string => `${home}/run/${name}.alive`;

@@ -1,5 +1,6 @@
 import {
   createMarkerFile,
+  ensurePrivateDirectory,
   removeFile,
   replaceFile,
   replaceFileAsync,
@@ -7,7 +8,7 @@ import {
 } from "@holdfast/recovery-journal";
 import type { FileSystem } from "@holdfast/recovery-journal";
 import type { Clock } from "@holdfast/shared-process";
-import { CodedError, reasonOf } from "@holdfast/shared-process";
+import { CodedError, errnoOf, reasonOf } from "@holdfast/shared-process";
 import type { SessionRecord } from "@holdfast/session-worker/transport";
 import type { Catalog } from "./catalog.ts";
 import { descriptorPath, encodeDescriptor, intentPath } from "./descriptor.ts";
@@ -71,6 +72,8 @@ export class Records {
     try {
       await this.#write(sessionId, next);
     } catch (error) {
+      // Somebody removed the folder of the descriptors: it is made again, and the next try finds it (I146).
+      if (errnoOf(error) === "ENOENT") ensurePrivateDirectory(this.#options.fs, workersFolder(this.#options.home));
       if (!intent || !this.#writeBareIntent(sessionId, intent)) throw error;
       // The name says what the records could not: the stop goes on, and a later boot finishes what is left to write (I168).
       if (state === null) await this.#removeUnwritten(sessionId, last);

@@ -41,6 +41,8 @@ interface Registration {
   /** What others see: the last state whose records are durable. */
   published: State;
   ended: boolean;
+  /** Why its records cannot be written now. */
+  problem: unknown;
   outbox: Promise<void>;
   timer: Disposable | null;
 }
@@ -71,7 +73,14 @@ export class Registry {
 
   /** Adds a registration in its first state, visible at once; its effects run when its records are written. */
   enroll(sessionId: string, state: State, effects: readonly Effect[], request: RequestStamp | null = null): void {
-    const registration = { state, published: state, ended: false, outbox: Promise.resolve(), timer: null };
+    const registration = {
+      state,
+      published: state,
+      ended: false,
+      problem: null,
+      outbox: Promise.resolve(),
+      timer: null,
+    };
     this.#registrations.set(sessionId, registration);
     this.#commit(sessionId, registration, { state, effects, request });
   }
@@ -112,6 +121,11 @@ export class Registry {
   newest(sessionId: string): State | null {
     const registration = this.#registrations.get(sessionId);
     return registration && !registration.ended ? registration.state : null;
+  }
+
+  /** Why what was decided for it is not written yet; `null` while nothing is wrong. It is tried again until it is. */
+  problem(sessionId: string): unknown {
+    return this.#registrations.get(sessionId)?.problem ?? null;
   }
 
   sessionIds(): string[] {
@@ -212,8 +226,10 @@ export class Registry {
     for (;;) {
       try {
         await this.#ports.persist(sessionId, next);
+        registration.problem = null;
         return true;
       } catch (error) {
+        registration.problem = error;
         this.#ports.onProblem(sessionId, `cannot write its records: ${reasonOf(error)}`);
         // Whoever ends now leaves the older records, which are whole, to its successor.
         if (this.#closed) return false;

@@ -1,3 +1,4 @@
+import { reasonOf as whyOf } from "@holdfast/shared-process";
 import type { SessionDetails, SessionRow, SessionState } from "@holdfast/client/protocol";
 import type { SessionRecord, WorkerReport } from "@holdfast/session-worker/transport";
 import type { Millis, State } from "./lifecycle/state.ts";
@@ -38,9 +39,11 @@ export interface RowParts {
   readonly quarantine: string | null;
   /** Of a clock that counts from boot; needed where there is a state. */
   readonly now?: Millis;
+  /** Why its records cannot be written. */
+  readonly problem?: unknown;
 }
 
-export function rowOf({ record, state, report, quarantine, now = 0 }: RowParts): SessionRow {
+export function rowOf({ record, state, report, quarantine, now = 0, problem = null }: RowParts): SessionRow {
   const process = state && "process" in state ? state.process : null;
   const visible = state ? visibleState(state, report !== null) : restingState[record.wanted];
   const hasProcess = process !== null && visible !== "failed" && state?.name !== "recovering";
@@ -62,9 +65,13 @@ export function rowOf({ record, state, report, quarantine, now = 0 }: RowParts):
     childCount: 0,
     openOperations: report?.openOperations ?? 0,
     memoryBytes: null,
-    reason: quarantine ?? (state && endingReason(state, now)) ?? reasonOf(record, state, report),
+    reason:
+      quarantine ?? unwrittenReason(problem) ?? (state && endingReason(state, now)) ?? reasonOf(record, state, report),
   };
 }
+
+const unwrittenReason = (problem: unknown): string | null =>
+  problem === null ? null : `its records cannot be written: ${whyOf(problem)}`;
 
 /** Why an end takes long, once it does. */
 function endingReason(state: State, now: Millis): string | null {

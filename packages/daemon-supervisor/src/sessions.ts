@@ -59,7 +59,13 @@ export class Sessions {
       report: this.#channels.report(sessionId),
       quarantine,
       now: this.#context.clock.monotonic(),
+      problem: this.#context.registry.problem(sessionId),
     });
+  }
+
+  /** The row of a session that a verb has just worked on. Throws `session_not_found` for one that was deleted meanwhile. */
+  present(sessionId: string): SessionRow {
+    return this.row(this.select(sessionId));
   }
 
   rows(): SessionRow[] {

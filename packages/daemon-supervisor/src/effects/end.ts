@@ -1,17 +1,14 @@
-import { CodedError, defaultKeep, endMarked, reasonOf } from "@holdfast/shared-process";
-import { isDiskFull, readJournal, removeFile, removeJournal } from "@holdfast/recovery-journal";
+import { CodedError, defaultKeep, endMarked, errnoOf, reasonOf } from "@holdfast/shared-process";
+import { readJournal, removeFile, removeJournal } from "@holdfast/recovery-journal";
 import type { MarkedProcess } from "@holdfast/shared-process";
 import { isAction, isRecordedSupervisor, operationKinds, sessionDirectory } from "@holdfast/session-worker/transport";
 import type { RetainedProcess, SessionStore } from "@holdfast/session-worker/transport";
 import type { StopIntent, WorkerProcess } from "../lifecycle/state.ts";
 import { MARKER_NAME } from "../names.ts";
+import { saysDiskFull } from "../disk.ts";
 import type { Context } from "./context.ts";
 import { freshValues } from "./context.ts";
 import type { Stores } from "./stores.ts";
-
-/** The lower layers' own word for it, or the kernel's. */
-const saysDiskFull = (error: unknown): boolean =>
-  isDiskFull(error) || (error instanceof CodedError && error.code === "disk_full");
 
 /** What a dead worker's agents get between SIGTERM and SIGKILL (DESIGN §3.5). */
 const SWEEP_GRACE_MS = 1_000;
@@ -102,10 +99,15 @@ export class Ender {
     try {
       await this.#settleFor(sessionId, intent, left);
     } catch (error) {
-      if (!saysDiskFull(error) || intent.goal === "passivate" || intent.goal === "replace") throw error;
+      if (
+        !(saysDiskFull(error) || errnoOf(error) === "EROFS") ||
+        intent.goal === "passivate" ||
+        intent.goal === "replace"
+      )
+        throw error;
       this.#context.log.warn(
         { sessionId, reason: reasonOf(error), left },
-        "the disk is full; open work is settled at the resume",
+        "the disk takes nothing; open work is settled at the resume",
       );
     }
   }

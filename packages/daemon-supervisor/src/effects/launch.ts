@@ -1,10 +1,10 @@
 import { closeSync, openSync } from "node:fs";
 import { createLifeline, errnoOf, holdLifeline, ownEnvironment, reasonOf, spawnGated } from "@holdfast/shared-process";
 import type { GatedProcess, LaunchFailure, Lifeline } from "@holdfast/shared-process";
-import { removeFile } from "@holdfast/recovery-journal";
+import { ensurePrivateDirectory, removeFile } from "@holdfast/recovery-journal";
 import { WORKER_PROTOCOL_VERSION } from "@holdfast/session-worker/transport";
 import type { WorkerOrders } from "@holdfast/session-worker/transport";
-import { lifelinePath, logsFolder, placeSocket } from "../home.ts";
+import { lifelinePath, logsFolder, placeSocket, runFolder } from "../home.ts";
 import { GENERATION_NAME, HOME_NAME } from "../names.ts";
 import type { WorkerProcess } from "../lifecycle/state.ts";
 import type { Context } from "./context.ts";
@@ -116,6 +116,8 @@ export class Launcher {
 
   async #spawnGated(sessionId: string, draft: Omit<WorkerProcess, "identity">): ReturnType<typeof spawnGated> {
     const { home, workerProgram } = this.#context;
+    // Somebody may have removed them under the living daemon (I146).
+    for (const folder of [logsFolder(home), runFolder(home)]) ensurePrivateDirectory(this.#context.fs, folder);
     const errors = openSync(`${logsFolder(home)}/worker-${sessionId}.err`, "a", 0o600);
     let lifeline: Lifeline | null = null;
     try {

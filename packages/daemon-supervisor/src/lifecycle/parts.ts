@@ -44,6 +44,9 @@ export const answerDue = ({ goal, force }: StopIntent, now: Millis): Due<"silenc
   at: now + (goal === "passivate" && !force ? PASSIVATE_SILENCE_MS : SILENCE_MS),
 });
 
+/** From the SIGTERM to a silent worker to its SIGKILL. */
+export const killDelay = ({ force }: StopIntent): Millis => (force ? FORCED_KILL_MS : SILENT_KILL_MS - SILENCE_MS);
+
 export const replaceIntent = (fresh: Fresh): StopIntent => ({
   stopId: fresh.stopId,
   requestedAt: fresh.at,

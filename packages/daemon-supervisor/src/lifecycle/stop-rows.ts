@@ -1,4 +1,4 @@
-import { answerDue, denyEnvironment, finalize, mergeIntents, replaceIntent, waitOrFail } from "./parts.ts";
+import { answerDue, denyEnvironment, finalize, killDelay, mergeIntents, replaceIntent, waitOrFail } from "./parts.ts";
 import { ignore, late, move, noSettle, noSpawn } from "./rule.ts";
 import type { Row } from "./rule.ts";
 import type { Decision, Millis, StateNamed, StopIntent } from "./state.ts";
@@ -10,8 +10,6 @@ import {
   KILL_RETRY_MS,
   REVOKED_KILL_MS,
   REVOKED_MS,
-  SILENCE_MS,
-  SILENT_KILL_MS,
 } from "./times.ts";
 
 /** What a granted grace waits for: its end, or a silence that revokes it. */
@@ -68,10 +66,7 @@ export const stopping: Row<"stopping"> = {
         { type: "watch", process },
       );
     return timer === "silence"
-      ? move(
-          { ...state, phase: "terminated", due: { timer: "kill", at: now + SILENT_KILL_MS - SILENCE_MS } },
-          terminate,
-        )
+      ? move({ ...state, phase: "terminated", due: { timer: "kill", at: now + killDelay(intent) } }, terminate)
       : move(
           { ...state, phase: "killing", due: { timer: "kill", at: now + KILL_RETRY_MS } },
           { type: "signal", process, signal: "SIGKILL", stopId: intent.stopId },

@@ -32,6 +32,6 @@ export function cancel(
         hint: "`agent session show` tells more; `agent session stop` ends it for certain",
       });
     }
-    return { answer: sessions.row(sessionId), final: true };
+    return { answer: sessions.present(sessionId), final: true };
   });
 }

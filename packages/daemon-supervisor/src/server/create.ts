@@ -63,11 +63,10 @@ export class Creations {
   }
 
   async #create(params: Params, hash: string): Promise<MethodResults["session/new"]> {
-    const { catalog } = this.#services.context;
-    for (const record of catalog.all()) {
-      if (record.creatingRequest.requestId !== params.requestId) continue;
-      if (record.creatingRequest.hash !== hash) throw reusedRequest(params.requestId);
-      return { ...(await this.#again(record.sessionId)), created: true };
+    const made = this.#services.context.catalog.createdBy(params.requestId);
+    if (made) {
+      if (made.creatingRequest.hash !== hash) throw reusedRequest(params.requestId);
+      return { ...(await this.#again(made.sessionId)), created: true };
     }
     const gone = await this.#services.requests.created(params.requestId, hash);
     if (gone) return gone;

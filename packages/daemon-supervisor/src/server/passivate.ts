@@ -4,6 +4,7 @@ import { isEnding } from "../lifecycle/reduce.ts";
 import type { State } from "../lifecycle/state.ts";
 import type { Services } from "./services.ts";
 import { requestStop } from "./stop.ts";
+import { unwritten } from "./unwritten.ts";
 
 /** A passivation ends by the same finalizer as a stop. */
 const PASSIVATE_MS = 15_000;
@@ -25,20 +26,25 @@ export function passivate(
       if (isEnding(state) && state.intent.goal !== "passivate") throw busy("it is stopping");
       requestStop(services, sessionId, { goal: "passivate", force: false }, stamp);
       // The answer is counted from the intent: `ready` before it is not the worker's refusal.
-      if (!(await registry.drained({ sessionId })))
-        throw new ProtocolError("timeout", "the session's records take long to be written; the passivation goes on", {
-          hint: "agent session show tells how far it is",
-        });
+      if (!(await registry.drained({ sessionId }))) throw goesOn(services, sessionId);
     }
     await registry.until(sessionId, (now) => now === null || !isEnding(now), PASSIVATE_MS);
     const over = registry.published(sessionId);
+    const newest = registry.newest(sessionId);
+    if (newest !== null && isEnding(newest)) throw goesOn(services, sessionId);
     if (over !== null && over.name !== "passivated") throw refused(services, sessionId, over);
-    return { answer: sessions.row(sessionId), final: true };
+    return { answer: sessions.present(sessionId), final: true };
   });
 }
 
+const goesOn = ({ context }: Services, sessionId: string): ProtocolError =>
+  unwritten(context.registry, sessionId, "the passivation") ??
+  new ProtocolError("timeout", "the passivation takes long; it goes on by itself", {
+    hint: `agent session show ${sessionId}`,
+  });
+
 function refused({ channels }: Services, sessionId: string, state: State): ProtocolError {
-  if (state.name === "reconnecting" || isEnding(state))
+  if (state.name === "reconnecting")
     return new ProtocolError("worker_not_responding", "the worker does not answer; the session is left as it is", {
       hint: `agent session show ${sessionId}`,
     });

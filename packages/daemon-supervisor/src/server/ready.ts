@@ -2,16 +2,19 @@ import { ProtocolError, WORKER_STILL_STOPPING_MS } from "@holdfast/client/protoc
 import type { SessionRow } from "@holdfast/client/protocol";
 import { isEnding } from "../lifecycle/reduce.ts";
 import type { State } from "../lifecycle/state.ts";
+import type { Registry } from "../registry.ts";
 import type { Services } from "./services.ts";
+import { unwritten } from "./unwritten.ts";
 
 interface ReadyServices {
-  readonly context: Pick<Services["context"], "registry">;
+  readonly context: { readonly registry: Pick<Registry, "published" | "until" | "problem"> };
   readonly sessions: Pick<Services["sessions"], "row">;
   readonly channels: Pick<Services["channels"], "report">;
 }
 
 /** Longer than a worker's own start deadline. */
 const READY_MS = 60_000;
+const UNWRITTEN_MS = 10_000;
 
 const isStopped = (state: State | null): boolean =>
   state !== null && isEnding(state) && state.intent.goal !== "replace";
@@ -37,7 +40,7 @@ export async function untilReady(
     (state.name === "recovering" && state.cause !== null) ||
     isStopped(state) ||
     (state.name === "ready" && channels.report(sessionId) !== null);
-  const state = await registry.until(sessionId, settled, READY_MS);
+  const state = await untilWritten(registry, sessionId, settled);
   if (state === "timeout")
     throw new ProtocolError("worker_not_responding", `the worker of ${sessionId} does not become ready`);
   if (state?.name === "failed")
@@ -52,4 +55,17 @@ export async function untilReady(
     });
   if (state?.name !== "ready") throw new ProtocolError("session_stopping", "the session was stopped meanwhile");
   return sessions.row(sessionId);
+}
+
+/** A disk that takes no records is said after a while, not after a minute. */
+async function untilWritten(
+  registry: Pick<Registry, "until" | "problem">,
+  sessionId: string,
+  settled: (state: State | null) => boolean,
+): Promise<State | null | "timeout"> {
+  const first = await registry.until(sessionId, settled, UNWRITTEN_MS);
+  if (first !== "timeout") return first;
+  const problem = unwritten(registry, sessionId, "the launch");
+  if (problem) throw problem;
+  return await registry.until(sessionId, settled, READY_MS - UNWRITTEN_MS);
 }

@@ -24,7 +24,7 @@ export function unarchive(
           ),
         );
       });
-    return { answer: sessions.row(sessionId), final: true };
+    return { answer: sessions.present(sessionId), final: true };
   });
 }
 
@@ -45,7 +45,7 @@ export function rename(
           records.change(sessionId, (now) => ({ ...withRequest(now, stamp), name })),
         );
       });
-    return { answer: sessions.row(sessionId), final: true };
+    return { answer: sessions.present(sessionId), final: true };
   });
 }
 
@@ -78,6 +78,6 @@ export function setOptions(
           options: { ...now.options, ...options },
         }));
       });
-    return { answer: sessions.row(sessionId), final: true };
+    return { answer: sessions.present(sessionId), final: true };
   });
 }

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { nodeFileSystem } from "@holdfast/recovery-journal";
@@ -126,18 +126,34 @@ it("a request that was refused leaves nothing: its repeat is tried like the firs
   expect(await requests.once(stop, () => answered("stopped"))).toEqual({ sessionId, state: "stopped" });
 });
 
-it("I71 I143 a damaged journal is left as it is: requests are remembered in memory", async () => {
+it("I71 I140 a damaged journal is kept beside a new one, which remembers what comes", async () => {
   const first = supervisor().requests;
   await first.once(stop, () => answered("stopped"));
   await first.close();
-  const folder = `${home}/journal`;
-  const [segment = ""] = readdirSync(folder);
-  writeFileSync(`${folder}/${segment}`, "not a journal\n".repeat(100));
+  const [segment = ""] = readdirSync(`${home}/journal`);
+  const garbage = "not a journal\n".repeat(100);
+  writeFileSync(`${home}/journal/${segment}`, garbage);
   const { requests } = supervisor();
   const other = { ...stop, requestId: "r2" };
   await requests.once(other, () => answered("ready"));
-  expect(await requests.once(other, never)).toEqual({ sessionId, state: "ready" });
-  expect(readdirSync(folder)).toEqual([segment]);
+  await requests.close();
+  expect(await supervisor().requests.once(other, never)).toEqual({ sessionId, state: "ready" });
+  const [aside = ""] = readdirSync(home).filter((name) => name.startsWith("journal.damaged-"));
+  expect(readFileSync(`${home}/${aside}/${segment}`, "utf8")).toBe(garbage);
+});
+
+it("I143 where nothing can be looked up, what is not right in any case is refused, and a stop goes on", async () => {
+  writeFileSync(`${home}/journal`, "");
+  const { requests } = supervisor();
+  await expect(requests.once({ ...stop, method: "session/rename" }, never)).rejects.toThrow();
+  expect(await requests.once(stop, () => answered("stopped"))).toEqual({ sessionId, state: "stopped" });
+});
+
+it("I143 the id that created a session is used for nothing else", async () => {
+  const { requests } = supervisor();
+  await expect(requests.once({ ...stop, requestId: "new" }, never)).rejects.toMatchObject({
+    code: "request_id_reused",
+  });
 });
 
 it("I143 an answer counts although the record that names its request was not written since", async () => {

@@ -1,11 +1,12 @@
 import { ProtocolError } from "@holdfast/client/protocol";
 import type { MethodResults } from "@holdfast/client/protocol";
 import { openJournal } from "@holdfast/recovery-journal";
-import type { Journal, JsonObject } from "@holdfast/recovery-journal";
-import { reasonOf } from "@holdfast/shared-process";
+import type { Journal, JsonObject, OpenJournalResult } from "@holdfast/recovery-journal";
+import { CodedError, reasonOf } from "@holdfast/shared-process";
 import { requestHash } from "@holdfast/session-worker/transport";
+import { saysDiskFull } from "../disk.ts";
 import type { Context } from "../effects/context.ts";
-import { requestsFolder } from "../home.ts";
+import { damagedRequestsFolder, requestsFolder } from "../home.ts";
 import type { RequestStamp } from "../registry.ts";
 
 export interface Order {
@@ -75,8 +76,13 @@ export class Requests {
     return answer as Promise<R>;
   }
 
-  async #once<R extends object>({ requestId }: Order, hash: string, work: Work<R>): Promise<object> {
-    const known = await this.find(requestId);
+  async #once<R extends object>({ requestId, method }: Order, hash: string, work: Work<R>): Promise<object> {
+    if (this.#context.catalog.createdBy(requestId)) throw reusedRequest(requestId);
+    const known = await this.find(requestId).catch((error: unknown) => {
+      // Whether it was asked before cannot be told: only what is right in any case, a stop, goes on.
+      if (method !== "session/stop") throw error;
+      return null;
+    });
     if (known && known.hash !== hash) throw reusedRequest(requestId);
     if (known?.answer) return known.answer;
     const repeated = known?.sessionId ? { sessionId: known.sessionId } : null;
@@ -144,7 +150,10 @@ export class Requests {
     const answer = given && plain(given);
     const kept = { hash, sessionId, answer };
     const opening = this.#journal();
-    const journal = await opening;
+    const journal = await opening.catch(() => {
+      // Said where it was looked up; here the effect stands already.
+      return null;
+    });
     if (!journal) {
       this.#keep(requestId, kept);
       return false;
@@ -164,7 +173,7 @@ export class Requests {
   }
 
   async close(): Promise<void> {
-    await (await this.#opening)?.close();
+    await (await this.#opening?.catch(() => null))?.close();
   }
 
   #journal(): Promise<Journal<never> | null> {
@@ -172,29 +181,44 @@ export class Requests {
     return this.#opening;
   }
 
-  /** A damaged journal stays as it is (I71): requests are then remembered beside their effects and in memory only. */
+  /** A damaged journal is kept beside a new one (I71, I140): what it remembered is lost, and the log says so. */
   async #open(): Promise<Journal<never> | null> {
     // Whoever lost the home must not take the journal from its new owner.
     if (!this.#isOwner()) return null;
-    const { home, fs, ids, self, clock, log } = this.#context;
     try {
-      const opened = await openJournal<never>({
-        directory: requestsFolder(home),
-        owner: { generation: ids.newGeneration(), identity: { ...self } },
-        kinds: [],
-        // Asked for by the owner of the home alone, who has proven that no other supervisor lives.
-        probeOwner: () => "gone",
-        engine: "async",
-        fs,
-        now: () => clock.now(),
-      });
+      const opened = await this.#openJournal();
       if (opened.kind === "opened") return opened.journal;
-      log.error({ opened }, "the journal of requests cannot be used; older requests are not remembered");
+      this.#setAside(opened);
+      const again = await this.#openJournal();
+      if (again.kind === "opened") return again.journal;
+      throw new CodedError("journal_refused", "the journal of requests cannot be used");
     } catch (error) {
-      log.error({ reason: reasonOf(error) }, "the journal of requests cannot be opened; it is tried again");
       this.#opening = null;
+      // On a full disk what is asked for goes on, remembered beside its effect and in memory.
+      if (saysDiskFull(error)) return null;
+      throw error;
     }
-    return null;
+  }
+
+  #openJournal(): Promise<OpenJournalResult<never>> {
+    const { home, fs, ids, self, clock } = this.#context;
+    return openJournal<never>({
+      directory: requestsFolder(home),
+      owner: { generation: ids.newGeneration(), identity: { ...self } },
+      kinds: [],
+      // Asked for by the owner of the home alone, who has proven that no other supervisor lives.
+      probeOwner: () => "gone",
+      engine: "async",
+      fs,
+      now: () => clock.now(),
+    });
+  }
+
+  #setAside(refused: object): void {
+    const { home, fs, clock, log } = this.#context;
+    const aside = damagedRequestsFolder(home, clock.now());
+    fs.rename(requestsFolder(home), aside);
+    log.error({ refused, aside }, "the journal of requests is damaged: older requests are not remembered");
   }
 }
 

@@ -39,7 +39,7 @@ export function retry(
       await dispatchResume(services, sessionId, { by: "retry", stamp });
     }
     const rests = registry.published(sessionId)?.name === "passivated";
-    const answer: SessionRow = rests ? sessions.row(sessionId) : await untilReady(services, sessionId);
+    const answer: SessionRow = rests ? sessions.present(sessionId) : await untilReady(services, sessionId);
     return { answer, final: true };
   });
 }

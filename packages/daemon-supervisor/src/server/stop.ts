@@ -1,12 +1,14 @@
 import { ProtocolError, STOP_NO_WAIT_MS } from "@holdfast/client/protocol";
 import type { MethodParams, MethodResults, SessionRow } from "@holdfast/client/protocol";
 import { freshValues } from "../effects/context.ts";
+import { killDelay } from "../lifecycle/parts.ts";
 import { isEnding } from "../lifecycle/reduce.ts";
 import type { Goal, State } from "../lifecycle/state.ts";
 import { withRequest } from "../records.ts";
 import type { RequestStamp } from "../registry.ts";
 import { verdictOf } from "../verdict.ts";
 import type { Services } from "./services.ts";
+import { unwritten } from "./unwritten.ts";
 
 /** A stop ends by its finalizer; what takes longer is shown as degraded and goes on by itself. */
 const STOP_WAIT_MS = 10 * 60_000;
@@ -17,19 +19,20 @@ export function stop(
   services: Services,
   { session, requestId, force = false, archive = false, wait }: MethodParams<"session/stop">,
 ): Promise<MethodResults["session/stop"]> {
-  const { context, sessions, requests } = services;
+  const { context, sessions, requests, lanes } = services;
   const order = { method: "session/stop", requestId, content: { session, force, archive } };
   return requests.once(order, async (stamp, repeated) => {
     const sessionId = repeated?.sessionId ?? sessions.actionable(session).sessionId;
     if (!repeated) {
       requestStop(services, sessionId, { goal: archive ? "archive" : "stop", force }, stamp);
-      if (context.registry.newest(sessionId) === null) await rest(services, sessionId, { archive, stamp });
+      if (context.registry.newest(sessionId) === null)
+        await lanes.run(sessionId, () => rest(services, sessionId, { archive, stamp }));
     }
     await ended(services, sessionId, wait);
     const newest = context.registry.newest(sessionId);
     // An intent that is not written yet shows as stopping here: the row still has the state before it.
     const isUnderway = newest !== null && isEnding(newest);
-    const row = sessions.row(sessionId);
+    const row = sessions.present(sessionId);
     const answer = isUnderway ? withKillAt(services, { ...row, state: "stopping" }) : row;
     return { answer, final: !isUnderway };
   });
@@ -42,6 +45,8 @@ async function ended({ context }: Services, sessionId: string, wait: boolean): P
   const isOver = (state: State | null): boolean => state === null || isRescinded(registry.newest(sessionId));
   const over = await registry.until(sessionId, isOver, wait ? UNKNOWN_AFTER_MS : STOP_NO_WAIT_MS);
   if (!wait || over !== "timeout") return;
+  const problem = unwritten(registry, sessionId, "the stop");
+  if (problem) throw problem;
   const state = registry.newest(sessionId);
   const process = state?.name === "stopping" ? state.process : null;
   const verdict = process && verdictOf(observer, process);
@@ -89,8 +94,11 @@ async function rest(
 }
 
 function withKillAt({ context }: Services, row: SessionRow): MethodResults["session/stop"] {
-  const due = context.registry.newest(row.sessionId)?.due;
-  if (due?.timer !== "kill") return row;
-  const inMs = due.at - context.clock.monotonic();
+  const state = context.registry.newest(row.sessionId);
+  if (state?.name !== "stopping" || state.due === null) return row;
+  const { due, intent } = state;
+  // A silent worker is sent SIGTERM first.
+  const afterMs = due.timer === "kill" ? 0 : killDelay(intent);
+  const inMs = due.at + afterMs - context.clock.monotonic();
   return { ...row, killAt: new Date(context.clock.now() + inMs).toISOString() };
 }

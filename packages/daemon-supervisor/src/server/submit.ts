@@ -30,7 +30,8 @@ export async function submit(
     throw new ProtocolError("usage", `a prompt takes at most ${MAX_QUEUED_TEXT_BYTES} bytes`);
   const { sessionId } = services.sessions.actionable(params.session);
   // An id that another verb has used is refused here; those of prompts are known to the session itself.
-  if (await services.requests.isUsed(requestId)) throw reusedRequest(requestId);
+  const { requests, context } = services;
+  if (context.catalog.createdBy(requestId) || (await requests.isUsed(requestId))) throw reusedRequest(requestId);
   const hash = requestHash(kind, { sessionId, text, ...(interrupt ? { interrupt } : {}) });
   const order = { requestId, hash, kind, text, ...(interrupt ? { interrupt } : {}) };
   const deadline = services.context.clock.monotonic() + WORKER_SILENT_MS;

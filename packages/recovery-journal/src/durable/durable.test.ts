@@ -84,6 +84,10 @@ describe("on the real disk", () => {
     expect(() => ensurePrivateDirectory(fs, join(root, "link"))).toThrow("is a symbolic link");
   });
 
+  it("refuses a home that nobody can make, instead of trying for ever", () => {
+    expect(() => ensurePrivateDirectory(fs, "/proc/holdfast/home")).toThrow("ENOENT");
+  });
+
   it("removes a file that is there and one that is not", () => {
     const path = join(root, "m");
     createMarkerFile(fs, path);
