@@ -19,6 +19,8 @@ it("I141 I168 a full disk: requests fail visibly, a stop completes, and all retu
   // Larger than what the last block of the transcript may still hold.
   const two = ["prompt", "kept", "--request-id", "r-1", `: ${"x".repeat(20_000)}; echo two`];
   expect(await home.agent(two)).toMatchObject({ code: 6 });
+  // Twice: the second must not take back what the first could only write as a name.
+  await home.ok(["stop", "stopped"]);
   await home.ok(["stop", "stopped"]);
   expect(isRunning(worker)).toBe(false);
   expect((await home.show("stopped")).state).toBe("stopped");
@@ -48,6 +50,10 @@ it("I168 a disk without a free block and no daemon: stop and ps --force-stop end
   expect((await home.agent(["ps", "--force-stop", "--yes"])).code).toBe(0);
   expect(workers.filter((worker) => isRunning(worker))).toEqual([]);
   disk.free();
+  expect((await home.list()).map(({ state }) => state)).toEqual(["stopped", "stopped", "stopped"]);
+  // A repeat must not remove the only trace of a stop that a full disk took.
+  for (const name of ["one", "two", "three"]) await home.ok(["stop", name]);
+  await home.ok(["daemon", "restart"]);
   expect((await home.list()).map(({ state }) => state)).toEqual(["stopped", "stopped", "stopped"]);
   await home.ok(["session", "resume", "one"]);
 }, 90_000);

@@ -142,3 +142,33 @@ it.each(["workers", "logs", "run"])(
     await home.ok(["session", "resume", "s"]);
   },
 );
+
+it("I144 I146 descriptors removed under a living daemon are written again: its successor adopts the same workers", async () => {
+  await using home = await Home.open();
+  const row = await home.newSession("s");
+  rmSync(join(home.path, "workers"), { recursive: true });
+  await waitFor(() => existsSync(home.descriptorPath(row.sessionId)), "the descriptor is there again");
+  await home.kill(home.daemon());
+  expect((await home.ok(["prompt", "s", "echo served"])).stdout).toBe("served\n");
+  expect((await home.show("s")).pid).toBe(row.pid);
+});
+
+it("I144 a session whose worker lives while its descriptor was lost gets no second one, and is not taken for stopped", async () => {
+  await using home = await Home.open();
+  const row = await home.newSession("s");
+  const worker = home.worker(row);
+  await home.kill(home.daemon());
+  rmSync(join(home.path, "workers"), { recursive: true });
+  await home.ok(["daemon", "start"]);
+  expect(await home.show("s")).toMatchObject({ state: "quarantined" });
+  for (const verb of [
+    ["stop", "s"],
+    ["session", "resume", "s"],
+    ["session", "delete", "s", "--yes"],
+  ])
+    expect([verb, (await home.agent(verb)).code]).toEqual([verb, 7]);
+  expect(isRunning(worker)).toBe(true);
+  await home.ok(["ps", "--force-stop", "--yes"]);
+  expect(isRunning(worker)).toBe(false);
+  await home.ok(["session", "resume", "s"]);
+});

@@ -46,6 +46,8 @@ export class Catalog {
   readonly #home: string;
   readonly #fs: FileSystem;
   readonly #records = new Map<string, SessionRecord>();
+  /** Sessions whose record in memory a full disk did not take. */
+  readonly #assumed = new Set<string>();
   readonly #creators = new Map<string, string>();
   readonly #unreadable = new Map<string, string>();
   /** Requests whose name a record on disk still has, and needs no more. */
@@ -91,14 +93,22 @@ export class Catalog {
     return this.#inOrder(sessionId, async () => {
       const record = this.#records.get(sessionId);
       const changed = record && change(record);
-      if (changed && JSON.stringify(changed) !== JSON.stringify(record)) await this.#write(changed);
+      const differs = this.#assumed.has(sessionId) || JSON.stringify(changed) !== JSON.stringify(record);
+      if (changed && differs) await this.#write(changed);
     });
   }
 
   /** What the disk would not take: shown so from now on, and written with the next change. */
   assume(sessionId: string, wanted: SessionRecord["wanted"]): void {
     const record = this.#records.get(sessionId);
-    if (record) this.#records.set(sessionId, { ...record, wanted });
+    if (!record) return;
+    this.#records.set(sessionId, { ...record, wanted });
+    this.#assumed.add(sessionId);
+  }
+
+  /** What is shown of it is not on disk: only a bare intent says so there. */
+  isAssumed(sessionId: string): boolean {
+    return this.#assumed.has(sessionId);
   }
 
   async #write(changed: SessionRecord): Promise<void> {
@@ -108,6 +118,7 @@ export class Catalog {
     if (Buffer.byteLength(text) > MAX_WRITTEN_BYTES)
       throw new ProtocolError("usage", "the session's record would be too long: fewer or shorter options or variables");
     await replaceFileAsync(this.#fs, sessionRecordPath(this.#home, sessionId), text);
+    this.#assumed.delete(sessionId);
     const lastActivityAt = this.#records.get(sessionId)?.lastActivityAt ?? record.lastActivityAt;
     // What was forgotten while this was being written goes with the next write.
     this.#add({ ...this.#withoutForgotten(record), lastActivityAt });
@@ -155,6 +166,7 @@ export class Catalog {
       const creator = this.#records.get(sessionId)?.creatingRequest.requestId;
       if (creator !== undefined) this.#creators.delete(creator);
       this.#records.delete(sessionId);
+      this.#assumed.delete(sessionId);
       this.#forgotten.delete(sessionId);
     });
   }

@@ -3,6 +3,7 @@ import type { FSWatcher } from "node:fs";
 import { dirname } from "node:path";
 import type { Clock } from "@holdfast/shared-process";
 import { ownerFolder } from "@holdfast/session-worker/transport";
+import { workersFolder } from "./home.ts";
 
 /** After a change: removals come in bursts, and one look answers them all. */
 const LOOK_MS = 50;
@@ -15,7 +16,7 @@ interface Guarded {
 
 /** Looks whenever something changes where the socket or the owner records lie. No timer while nothing does. */
 export function guardHome({ home, socketPath, clock }: Guarded, look: () => void): Disposable {
-  const folders = [dirname(socketPath), ownerFolder(home)];
+  const folders = [dirname(socketPath), ownerFolder(home), workersFolder(home)];
   let watchers: FSWatcher[] = [];
   let timer: Disposable | null = null;
   const soon = (): void => {

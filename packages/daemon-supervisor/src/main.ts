@@ -198,6 +198,7 @@ async function serve({ home, workerProgram }: SupervisorOptions, { ownership, se
     try {
       if (!nodeFileSystem.exists(home)) return finish("its home is gone");
       ownership.heal();
+      for (const sessionId of supervisor.records.lost()) supervisor.context.registry.rewrite(sessionId);
       if (!ownership.isCurrent()) return finish("another epoch owns the home");
     } catch (error) {
       // A full disk, or a home that is being removed: the next change is looked at anew.

@@ -11,6 +11,7 @@ import type { Clock } from "@holdfast/shared-process";
 import { CodedError, errnoOf, reasonOf } from "@holdfast/shared-process";
 import type { SessionRecord } from "@holdfast/session-worker/transport";
 import type { Catalog } from "./catalog.ts";
+import { saysDiskFull } from "./disk.ts";
 import { descriptorPath, encodeDescriptor, intentPath } from "./descriptor.ts";
 import type { DescriptorShape } from "./descriptor.ts";
 import { workersFolder } from "./home.ts";
@@ -39,6 +40,14 @@ export class Records {
     this.#options = options;
   }
 
+  /** Descriptors that somebody removed under us; their states write them again. */
+  lost(): readonly string[] {
+    const { fs, home } = this.#options;
+    const lost = [...this.#written.keys()].filter((sessionId) => !fs.exists(descriptorPath(home, sessionId)));
+    for (const sessionId of lost) this.#written.delete(sessionId);
+    return lost;
+  }
+
   /** What a boot found, so that an unchanged state writes nothing. */
   known(sessionId: string, shape: DescriptorShape): void {
     this.#written.set(sessionId, JSON.stringify(shape));
@@ -50,7 +59,16 @@ export class Records {
 
   /** A session without a registration: only its record is written, and no bare name says otherwise any more. */
   async rest(sessionId: string, change: (record: SessionRecord) => SessionRecord): Promise<void> {
-    await this.change(sessionId, change);
+    const { catalog } = this.#options;
+    const record = catalog.get(sessionId);
+    const isAsItIs = record !== undefined && catalog.isAssumed(sessionId) && change(record).wanted === record.wanted;
+    try {
+      await this.change(sessionId, change);
+    } catch (error) {
+      // Its bare intent says the same already, and stays until the record can (I168).
+      if (isAsItIs && saysDiskFull(error)) return;
+      throw error;
+    }
     await this.#dropBareIntents(sessionId);
   }
 

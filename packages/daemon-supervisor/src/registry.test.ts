@@ -146,8 +146,10 @@ it("runs the timer of the newest state only", async () => {
   clock.advance(1_000);
   expect(registry.newest("a")).toMatchObject({ phase: "granted" });
   registry.dispatch("a", { type: "progress", generation: "g" });
+  await registry.drained();
   clock.advance(2_500);
   registry.dispatch("a", { type: "progress", generation: "g" });
+  await registry.drained();
   clock.advance(2_500);
   expect(registry.newest("a")).toMatchObject({ phase: "killing" });
 });

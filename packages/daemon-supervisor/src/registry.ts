@@ -158,6 +158,13 @@ export class Registry {
     });
   }
 
+  /** Writes the records of the newest state once more: somebody removed them. */
+  rewrite(sessionId: string): void {
+    const registration = this.#registrations.get(sessionId);
+    if (!registration || registration.ended || this.#closed) return;
+    this.#commit(sessionId, registration, { state: registration.state, effects: [], request: null });
+  }
+
   /** Takes no more events and lets its timers go; what was decided is still made durable. */
   close(): void {
     this.#closed = true;
@@ -182,13 +189,16 @@ export class Registry {
   }
 
   #commit(sessionId: string, registration: Registration, next: Next): void {
-    this.#setTimer(sessionId, registration, next.state);
+    registration.timer?.[Symbol.dispose]();
+    registration.timer = null;
     const last = registration.state;
     registration.outbox = registration.outbox.then(async () => {
       const { state, request } = next;
       if (!(await this.#persist(sessionId, registration, { state, last, request })))
         return this.#dropped(sessionId, next);
-      if (next.state) registration.published = next.state;
+      // Time runs from when it may be acted on: a disk that takes long does not use up what a worker is granted.
+      if (registration.state === state) this.#setTimer(sessionId, registration, state);
+      if (state) registration.published = state;
       else if (this.#registrations.get(sessionId) === registration) this.#registrations.delete(sessionId);
       this.#publish(sessionId, next);
     });
@@ -243,7 +253,7 @@ export class Registry {
     registration.timer?.[Symbol.dispose]();
     registration.timer = null;
     const due = state?.due;
-    if (!due) return;
+    if (!due || registration.ended || this.#closed) return;
     const delay = Math.max(0, due.at - this.#ports.clock.monotonic());
     registration.timer = this.#ports.clock.setTimer(delay, () => {
       this.dispatch(sessionId, { type: "due", timer: due.timer, at: due.at, fresh: this.#ports.fresh(sessionId) });

@@ -10,7 +10,7 @@ export interface DurableShape {
   readonly failure: Pick<StateNamed<"failed">, "code" | "reason"> | null;
 }
 
-const wantedAfter: Record<Goal, Wanted> = {
+export const wantedAfter: Record<Goal, Wanted> = {
   stop: "stopped",
   archive: "archived",
   passivate: "passive",

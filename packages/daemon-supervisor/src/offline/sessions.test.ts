@@ -7,7 +7,7 @@ import type { SessionRecord } from "@holdfast/session-worker/transport";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { Catalog } from "../catalog.ts";
 import { prepareHome } from "../home.ts";
-import { treeOffline, waitOffline } from "./sessions.ts";
+import { listOffline, treeOffline, waitOffline } from "./sessions.ts";
 import { sessionRecordOf } from "../session-record.testing.ts";
 
 const first = "01a2aaaa-0000-7000-8000-000000000001";
@@ -33,6 +33,16 @@ it("a session at rest is idle, with its last turn and the transcript's end; one 
     { sessionId: first, matched: true, lastTurn: { stopReason: "end_turn", exitCode: 3 }, cursor: "g:7" },
     { sessionId: second, matched: false, cursor: "start" },
   ]);
+});
+
+it("I168 a stop of which a full disk took the bare name alone is a stop", async () => {
+  await record(first, { wanted: "running" });
+  await record(second, { wanted: "running" });
+  const stopId = "4a2aaaaa-0000-4000-8000-000000000001";
+  writeFileSync(`${home}/workers/${first}.${stopId}.stop`, "");
+  writeFileSync(`${home}/workers/${second}.${stopId}.archive`, "");
+  const rows = listOffline(home, { archived: true }).sessions.map(({ state, lifecycle }) => `${state} ${lifecycle}`);
+  expect(new Set(rows)).toEqual(new Set(["stopped archived", "stopped live"]));
 });
 
 it("an archived session is stopped", async () => {

@@ -9,9 +9,11 @@ import type {
 } from "@holdfast/client/protocol";
 import { nodeFileSystem } from "@holdfast/recovery-journal";
 import { endCursor, readTranscript, sessionDirectory, transcriptPath } from "@holdfast/session-worker/transport";
+import type { SessionRecord } from "@holdfast/session-worker/transport";
 import { readAllSessions, readSessionRecordAt } from "../catalog.ts";
 import { readWorkerFiles } from "../descriptor-files.ts";
-import type { DescriptorRead } from "../descriptor-files.ts";
+import type { BareIntent, DescriptorRead } from "../descriptor-files.ts";
+import { wantedAfter } from "../lifecycle/durable.ts";
 import { lastTurn } from "../last-turn.ts";
 import { pageOf } from "../page.ts";
 import type { PageRequest } from "../page.ts";
@@ -21,14 +23,20 @@ import { treeOf } from "../tree.ts";
 
 /** Rows of a home without asking a daemon: what the files say, one damaged record in its own row. */
 export function rowsOffline(home: string): SessionRow[] {
-  const descriptors = new Map(readWorkerFiles(nodeFileSystem, home).descriptors.map((read) => [read.sessionId, read]));
+  const files = readWorkerFiles(nodeFileSystem, home);
+  const descriptors = new Map(files.descriptors.map((read) => [read.sessionId, read]));
   return readAllSessions(nodeFileSystem, home).map((read) => {
     if (read.kind === "unreadable") return damagedRow(read.sessionId, read.reason);
     const descriptor = descriptors.get(read.record.sessionId);
     const quarantine = descriptor?.kind === "damaged" ? descriptor.reason : null;
-    return withDescriptor(rowOf({ record: read.record, state: null, report: null, quarantine }), descriptor);
+    const record = intended(read.record, files.intents.get(read.record.sessionId));
+    return withDescriptor(rowOf({ record, state: null, report: null, quarantine }), descriptor);
   });
 }
+
+/** What a full disk took as a bare name only: the record says it after the next start. */
+const intended = (record: SessionRecord, bare: BareIntent | undefined): SessionRecord =>
+  bare && record.wanted !== "archived" ? { ...record, wanted: wantedAfter[bare.intent.goal] } : record;
 
 function withDescriptor(row: SessionRow, read: DescriptorRead | undefined): SessionRow {
   if (read?.kind !== "descriptor") return row;

@@ -114,6 +114,7 @@ export class Requests {
 
   /** The answer to the creation of a session that was deleted since: it is not created again. */
   async created(requestId: string, hash: string): Promise<MethodResults["session/new"] | null> {
+    if (this.#running.has(requestId)) throw reusedRequest(requestId);
     const known = (await this.isUsed(requestId)) ? await this.find(requestId) : null;
     if (known && known.hash !== hash) throw reusedRequest(requestId);
     // Remembered by the deletion, as a row.

@@ -30,13 +30,18 @@ export function retry(
   services: Services,
   { session, requestId }: MethodParams<"session/retry">,
 ): Promise<MethodResults["session/retry"]> {
-  const { context, sessions, requests } = services;
+  const { context, sessions, requests, lanes, names } = services;
   const { registry } = context;
   return requests.once({ method: "session/retry", requestId, content: { session } }, async (stamp, repeated) => {
     const sessionId = repeated?.sessionId ?? sessions.actionable(session).sessionId;
     if (!repeated) {
-      if (registry.newest(sessionId) === null) throw notRunning(services, sessionId);
-      await dispatchResume(services, sessionId, { by: "retry", stamp });
+      await lanes.run(sessionId, async () => {
+        const { name, parentId } = sessions.actionable(sessionId);
+        if (registry.newest(sessionId) === null) throw notRunning(services, sessionId);
+        await names.holding(parentId === null ? name : null, sessionId, () =>
+          dispatchResume(services, sessionId, { by: "retry", stamp }),
+        );
+      });
     }
     const rests = registry.published(sessionId)?.name === "passivated";
     const answer: SessionRow = rests ? sessions.present(sessionId) : await untilReady(services, sessionId);
