@@ -73,15 +73,23 @@ export class Column {
     };
   }
 
+  /** Waits until what was taken has run. A worker that is killed before has begun some of it, and begins none of it twice. */
+  async hasRun(): Promise<void> {
+    const enough = (): boolean =>
+      [...this.#taken].every(([sessionId, taken]) => this.#runs(sessionId).length >= taken.length);
+    await waitFor(enough, "all that was taken has run", 20_000);
+  }
+
   /** Waits until what was taken has run, exactly once. Returns the verbs that were not tried. */
   async finish(): Promise<Verb[]> {
+    await this.hasRun();
     const sessions = [...this.#taken.keys()];
-    const expected = [...this.#taken.values()].map((taken) => taken.toSorted());
-    const runs = (): string[][] => sessions.map((sessionId) => this.#runs(sessionId));
-    const enough = (): boolean => runs().every((ran, index) => ran.length >= (expected[index]?.length ?? 0));
-    await waitFor(enough, "all that was taken has run", 20_000);
     if (sessions.length > 0) await this.#home.ok(["session", "wait", ...sessions, "--timeout", "20s"]);
-    deepEqual(runs(), expected);
+    const runs = sessions.map((sessionId) => this.#runs(sessionId));
+    deepEqual(
+      runs,
+      [...this.#taken.values()].map((taken) => taken.toSorted()),
+    );
     return verbs.filter((verb) => !this.#ran.has(verb));
   }
 

@@ -35,6 +35,7 @@ it("I136 every verb while a session waits for the relaunch of its worker", async
     // Now, not later, and none of those that the budget counts.
     await column.run(still, "retry");
     await untilLifecycle(home, still, "ready", 2);
+    await during.hasRun();
   }
   await killIntoRecovery(home, still);
   await column.run(still, "resume");
