@@ -1,3 +1,6 @@
+import type { ChildProcess } from "node:child_process";
+import type { Socket } from "node:net";
+
 /**
  * Everything about one process that could be read; `null` where it could not. Two records are compared by the
  * strongest field both have.
@@ -6,13 +9,22 @@ export interface ProcessIdentity {
   readonly machineId: string | null;
   readonly bootId: string | null;
   readonly pid: number;
-  /** Link text of `/proc/self/ns/pid` as seen by the reader: a pid means nothing in another namespace. */
+  /**
+   * Link text of `/proc/self/ns/pid` as seen by the reader: a pid means nothing in another namespace. `none` on systems
+   * without them.
+   */
   readonly pidNamespace: string | null;
-  /** Link text of `/proc/self/ns/time`: it shifts the start time by the reader's offset. */
+  /** Link text of `/proc/self/ns/time`: it shifts the start time by the reader's offset. `none` on systems without them. */
   readonly timeNamespace: string | null;
-  /** Field 22 of `/proc/PID/stat`: clock ticks since boot, in the reader's time namespace. Decimal digits. */
+  /**
+   * When it started, in the system's own unit, decimal digits. Linux: field 22 of `/proc/PID/stat`, clock ticks since boot
+   * in the reader's time namespace. macOS: microseconds since the epoch. Windows: the creation FILETIME (100 ns).
+   */
   readonly startTicks: string | null;
-  /** Inode of the process's pidfd on pidfs: unique for one boot. Filled by the pidfd back-end alone. Decimal digits. */
+  /**
+   * The kernel's own id of the process, never given twice in one boot, decimal digits. Linux 6.9 and later: the inode of
+   * its pidfd on pidfs. macOS: `p_uniqueid`. Only a back-end with the library can read it.
+   */
   readonly pidfsInode: string | null;
 }
 
@@ -45,9 +57,15 @@ export type IdentifyResult =
   | Extract<Verdict, { kind: "gone" | "unknown" }>;
 
 export type SignalOutcome =
-  | { readonly kind: "sent"; readonly via: "pidfd" | "unreaped-child" | "narrow-window" }
+  | { readonly kind: "sent"; readonly via: SignalWay }
   | { readonly kind: "not-sent"; readonly verdict: Verdict }
   | { readonly kind: "denied"; readonly errno: string };
+
+/**
+ * By what the signal was bound to the process. `narrow-window` alone leaves a window: between the last look and the kill
+ * nothing of ours runs, but the process could end and its number be given away.
+ */
+export type SignalWay = "pidfd" | "audit-token" | "process-object" | "unreaped-child" | "narrow-window";
 
 export type Signal = "SIGINT" | "SIGTERM" | "SIGKILL" | "SIGHUP" | "SIGCONT" | "SIGSTOP";
 
@@ -62,31 +80,87 @@ export interface SignalOptions {
   readonly environment?: Marker;
 }
 
+export type BackendName =
+  "linux-pidfd" | "linux-narrow" | "macos-library" | "macos-narrow" | "windows-library" | "windows-narrow" | "bare";
+
+/** What this back-end can do here; probed, never derived from a version. */
 export interface Capabilities {
-  readonly backend: "linux-pidfd" | "linux-narrow" | "bare";
+  readonly backend: BackendName;
   /** Why a stronger back-end is not used; `null` when there is none. */
   readonly reason: string | null;
-  readonly eventDrivenExits: boolean;
+  /** Identities carry the kernel's own id, so that even a number given away within one tick is told apart. */
+  readonly kernelIds: boolean;
+  /** The kernel itself binds a signal to the process: no window. */
+  readonly boundSignals: boolean;
+  /** The same for a signal to a process group, also when its leader has ended. */
+  readonly boundGroupSignals: boolean;
+  /** How ends of processes that are not own children are noticed (a lifeline, where one is named, is an event everywhere). */
+  readonly exits: "events" | "polling" | "none";
+  /** The exit status of a process that is not an own child is known. */
+  readonly exitStatus: boolean;
+  /** `peer` can tell which process is at the other end of a unix socket. */
+  readonly peers: boolean;
+}
+
+export type OpenResult =
+  | { readonly kind: "opened"; readonly handle: ProcessHandle }
+  | Exclude<Verdict, { kind: "current" }>;
+
+export interface OpenOptions {
+  /** A FIFO that the process holds: where the kernel gives no event of its end, the release of this one does. */
+  readonly lifelinePath?: string | null;
 }
 
 export interface ProcessObserver {
+  /** Probes. On a machine that has the library this loads it, unless the policy is `never`. */
   capabilities(): Capabilities;
-  /** This process. Throws `CodedError("identity_unreadable")` when even its own start time cannot be read. */
+  /** This process. Throws `CodedError("identity_unreadable")` when nothing of it can be read that tells it from others. */
   self(): ProcessIdentity;
   identify(pid: number): IdentifyResult;
   /** Fresh and synchronous; never cached. A zombie is gone, a zombie leader with live threads is current. */
   verdict(identity: ProcessIdentity): Verdict;
+  /** Takes hold of the process, so that every later question and signal is about it and no other. */
+  open(identity: ProcessIdentity, options?: OpenOptions): OpenResult;
+  /** A child of this process, in the turn of its spawn: also one that has already ended, until Node reaps it. */
+  adopt(child: ChildProcess, options?: OpenOptions): OpenResult;
+  /** The process that connected, or bound, the other end of a unix socket: the kernel's word, without a look-up by number. */
+  peer(socket: Socket): OpenResult;
   /**
-   * Re-observes last, in the same turn as the signal. `mode: "refuse"` (the default for strangers) sends nothing
-   * without a pidfd.
+   * Re-observes last, in the same turn as the signal. `mode: "refuse"` (the default) sends nothing where the back-end
+   * cannot bind it to the process.
    */
   signal(identity: ProcessIdentity, signal: Signal, options?: SignalOptions): SignalOutcome;
+  /** To the process group that the process leads. Without a leader see `ProcessHandle.signalGroup`. */
+  signalGroup(identity: ProcessIdentity, signal: Signal, options?: SignalOptions): SignalOutcome;
+}
+
+/**
+ * One process, held: a pidfd, an open `/proc/PID/stat`, a Windows process object. Each costs a descriptor until it is
+ * disposed of.
+ */
+export interface ProcessHandle extends ExitWatch, Disposable {
+  readonly identity: ProcessIdentity;
+  verdict(): Verdict;
+  signal(signal: Signal, options?: SignalOptions): SignalOutcome;
+  /**
+   * To the group that the process leads. With `boundGroupSignals` also after its end, for as long as a member lives;
+   * otherwise only while the leader itself is there, be it as a zombie.
+   */
+  signalGroup(signal: Signal, options?: SignalOptions): SignalOutcome;
 }
 
 export interface ExitInfo {
-  /** Milliseconds since the epoch. */
+  /** Milliseconds since the epoch, when the end was noticed. */
   readonly at: number;
+  /** `null` where it cannot be known. */
   readonly status: { readonly code: number } | { readonly signal: string } | null;
+}
+
+export interface ExitWatch {
+  /** Watching begins with the first question, so that a handle that nobody asks costs nothing. */
+  readonly exited: Promise<ExitInfo>;
+  /** Calls once; in a later microtask when the process has ended already. A watch does not keep this process alive. */
+  onExit(callback: (exit: ExitInfo) => void): Disposable;
 }
 
 /**
