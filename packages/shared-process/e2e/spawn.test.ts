@@ -3,6 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import {
+  createObserver,
   type GatedProcess,
   type ProcessIdentity,
   type SignalOutcome,
@@ -89,8 +90,9 @@ describe("spawnGated", () => {
     const marker = { name: "HOLDFAST_SESSION", value: systemIds.newToken() };
     const env = { ...baseEnv, HOLDFAST_SESSION: marker.value };
     // A table that knows no process but its own: reading the new child fails.
-    const options = { command: "sleep", args: ["100"], env, cwd: "/" };
-    const launched = launch(options, ["ignore", "ignore", "ignore", "pipe"], new FakeProcessTable());
+    const blind = createObserver({ ports: new FakeProcessTable() });
+    const options = { command: "sleep", args: ["100"], env, cwd: "/", observer: blind };
+    const launched = launch(options, ["ignore", "ignore", "ignore", "pipe"]);
     expect(scanMarked(marker).processes).toHaveLength(1);
     expect(await launched).toMatchObject({ kind: "failed", code: "identity_unreadable" });
     await eventually(() => scanMarked(marker).processes.length === 0, "the child has ended");

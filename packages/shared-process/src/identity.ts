@@ -1,4 +1,6 @@
-import type { ProcessIdentity, Verdict } from "./types.ts";
+import type { Host, ProcessIdentity, Verdict } from "./types.ts";
+
+type Elsewhere = Extract<Verdict, { kind: "gone" | "unknown" }>;
 
 const NO_COMMON_FIELD = { kind: "unknown", why: "no-common-field" } as const;
 
@@ -12,26 +14,30 @@ export function compareIdentities(recorded: ProcessIdentity, observed: ProcessId
   const elsewhere = compareBoots(recorded, observed);
   if (elsewhere !== null) return elsewhere;
   const kernelIds = compareFields(recorded.pidfsInode, observed.pidfsInode);
-  // A pidfs inode is unique in one boot whatever the namespaces are.
+  // The kernel's own id is unique in one boot whatever the namespaces are.
   if (kernelIds === "equal") return { kind: "current", basis: "kernel-id" };
-  const outside = compareNamespaces(recorded, observed);
-  if (outside !== null) return outside;
+  const elsewherePid = comparePidNamespaces(recorded, observed);
+  if (elsewherePid !== null) return elsewherePid;
   if (recorded.pid !== observed.pid) return NO_COMMON_FIELD;
   if (kernelIds === "different") return { kind: "replaced", by: "process" };
+  const elsewhen = compareTimeNamespaces(recorded, observed);
+  if (elsewhen !== null) return elsewhen;
   const starts = compareFields(recorded.startTicks, observed.startTicks);
   if (starts === "missing") return NO_COMMON_FIELD;
   return starts === "equal" ? { kind: "current", basis: "start-time" } : { kind: "replaced", by: "process" };
 }
 
 /**
- * What the two hosts alone decide, before any process is looked at; `null` when the record is of this boot and these
- * namespaces.
+ * What the two hosts alone decide, before any process is looked at; `null` when a look can decide. Without the kernel's own
+ * ids the time namespace must be the same as well.
  */
-export function compareHosts(recorded: ProcessIdentity, observed: ProcessIdentity): Verdict | null {
-  return compareBoots(recorded, observed) ?? compareNamespaces(recorded, observed);
+export function compareHosts(recorded: ProcessIdentity, host: Host, withKernelIds: boolean): Elsewhere | null {
+  const elsewhere = compareBoots(recorded, host) ?? comparePidNamespaces(recorded, host);
+  if (elsewhere !== null) return elsewhere;
+  return withKernelIds && recorded.pidfsInode !== null ? null : compareTimeNamespaces(recorded, host);
 }
 
-function compareBoots(recorded: ProcessIdentity, observed: ProcessIdentity): Verdict | null {
+function compareBoots(recorded: Host, observed: Host): Elsewhere | null {
   const machines = compareFields(recorded.machineId, observed.machineId);
   if (machines === "different") return { kind: "unknown", why: "other-host" };
   const boots = compareFields(recorded.bootId, observed.bootId);
@@ -41,12 +47,16 @@ function compareBoots(recorded: ProcessIdentity, observed: ProcessIdentity): Ver
   return machines === "equal" ? { kind: "gone", why: "previous-boot" } : { kind: "unknown", why: "other-host" };
 }
 
-function compareNamespaces(recorded: ProcessIdentity, observed: ProcessIdentity): Verdict | null {
-  const pids = compareFields(recorded.pidNamespace, observed.pidNamespace);
-  if (pids === "different") return { kind: "unknown", why: "other-pid-namespace" };
-  const times = compareFields(recorded.timeNamespace, observed.timeNamespace);
-  if (times === "different") return { kind: "unknown", why: "other-time-namespace" };
-  return pids === "missing" || times === "missing" ? NO_COMMON_FIELD : null;
+function comparePidNamespaces(recorded: Host, observed: Host): Elsewhere | null {
+  const found = compareFields(recorded.pidNamespace, observed.pidNamespace);
+  if (found === "equal") return null;
+  return found === "different" ? { kind: "unknown", why: "other-pid-namespace" } : NO_COMMON_FIELD;
+}
+
+function compareTimeNamespaces(recorded: Host, observed: Host): Elsewhere | null {
+  const found = compareFields(recorded.timeNamespace, observed.timeNamespace);
+  if (found === "equal") return null;
+  return found === "different" ? { kind: "unknown", why: "other-time-namespace" } : NO_COMMON_FIELD;
 }
 
 function compareFields(recorded: string | null, observed: string | null): "equal" | "different" | "missing" {

@@ -3,11 +3,20 @@ export { type Environment, ownEnvironment, sessionEnvironment } from "./environm
 export { CodedError, errnoOf, invariant, reasonOf } from "./errors.ts";
 export { compareIdentities, startIdOf } from "./identity.ts";
 export { systemIds } from "./ids.ts";
-export { createLifeline, holdLifeline, type Lifeline, type LifelineState, probeLifeline } from "./lifeline.ts";
+export {
+  createLifeline,
+  holdLifeline,
+  type Lifeline,
+  type LifelineState,
+  probeLifeline,
+  watchLifeline,
+} from "./lifeline.ts";
 export { createObserver, type ObserverOptions } from "./observe/create.ts";
+export type { LibraryPolicy } from "./observe/linux.ts";
+export type { SignalMode } from "./observe/rules.ts";
+export type { PidfdFeatures, PidfdLibrary, PidfdState } from "./library/pidfd.ts";
 export { type ProcessPorts, systemPorts } from "./ports.ts";
 export { socketPathFits } from "./socket-path.ts";
-export type { ExitWatch } from "./spawn/exit.ts";
 export { awaitGate } from "./spawn/gate.ts";
 export { closeInherited } from "./spawn/inherited.ts";
 export { type GatedProcess, type GatedSpawnOptions, spawnGated } from "./spawn/gated.ts";
@@ -27,17 +36,24 @@ export {
 export { openPaths, type OpenPaths } from "./tree/open-paths.ts";
 export { type TreeUsage, treeUsage } from "./tree/usage.ts";
 export type {
+  BackendName,
   Capabilities,
   Clock,
   ExitInfo,
+  ExitWatch,
+  Host,
   IdentifyResult,
   Ids,
   Marker,
+  OpenOptions,
+  OpenResult,
+  ProcessHandle,
   ProcessIdentity,
   ProcessObserver,
   Signal,
   SignalOptions,
   SignalOutcome,
+  SignalWay,
   UnknownWhy,
   Verdict,
 } from "./types.ts";

@@ -1,5 +1,6 @@
 import { execFile } from "node:child_process";
-import { closeSync, constants, fstatSync, lstatSync, openSync } from "node:fs";
+import { closeSync, constants, fstatSync, lstatSync, openSync, readSync } from "node:fs";
+import { Socket } from "node:net";
 import { promisify } from "node:util";
 import { CodedError, errnoOf, reasonOf } from "./errors.ts";
 
@@ -65,14 +66,52 @@ function openFifo(path: string): number {
   throw new CodedError("lifeline_unavailable", `${path} is not a FIFO`, { data: { path } });
 }
 
-/** Opening a FIFO write-only and non-blocking gives ENXIO exactly when nobody has it open for reading. */
+/**
+ * A FIFO that nobody has open for writing reads as ended, one that somebody holds as empty for now. Reading, unlike opening
+ * for writing, is not misled by those who watch: they are readers themselves.
+ */
 export function probeLifeline(path: string): LifelineState {
+  let fd: number;
   try {
-    // A socket file answers ENXIO as well, which would be no proof of anything.
-    if (!lstatSync(path).isFIFO()) return "unknown";
-    closeSync(openSync(path, constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW));
-    return "held";
-  } catch (error) {
-    return errnoOf(error) === "ENXIO" ? "released" : "unknown";
+    fd = openReader(path);
+  } catch {
+    // Whatever the reason is, no holder has been seen to be gone.
+    return "unknown";
   }
+  try {
+    return readSync(fd, Buffer.alloc(1)) === 0 ? "released" : "held";
+  } catch (error) {
+    return errnoOf(error) === "EAGAIN" ? "held" : "unknown";
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/**
+ * Calls once, as an event, when the last holder has let go or ended; at once when there is none. `null`: it cannot be
+ * watched. The watch does not keep this process alive and holds nothing.
+ */
+export function watchLifeline(path: string, released: () => void): Disposable | null {
+  let socket: Socket;
+  try {
+    socket = new Socket({ fd: openReader(path), readable: true, writable: false });
+  } catch {
+    // As for a probe: nothing is proven, and whoever watches has another way.
+    return null;
+  }
+  socket.once("end", released);
+  socket.on("error", () => {
+    // Nothing is proven by it, and the release of a FIFO has no other form than its end.
+  });
+  socket.resume();
+  socket.unref();
+  return { [Symbol.dispose]: () => void socket.off("end", released).destroy() };
+}
+
+/** Throws a system error, or `lifeline_unavailable` for what is no FIFO. */
+function openReader(path: string): number {
+  const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
+  if (fstatSync(fd).isFIFO()) return fd;
+  closeSync(fd);
+  throw new CodedError("lifeline_unavailable", `${path} is not a FIFO`, { data: { path } });
 }

@@ -13,6 +13,11 @@ export interface ProcessPorts {
   /** Latin-1 text, so that each byte stays one character. */
   readFile(path: string): string;
   readLink(path: string): string;
+  /** A descriptor for a file of /proc. That of `/proc/PID/stat` stays with its process: `ESRCH` once that is reaped. */
+  openFile(path: string): number;
+  /** The whole file anew, as `readFile`. */
+  readAgain(fd: number): string;
+  closeFile(fd: number): void;
   listDirectory(path: string): readonly string[];
   /** A negative pid means a process group. Callers have validated it: `process.kill` turns odd values into 0 or 1. */
   kill(pid: number, signal: Signal | 0): void;
@@ -32,12 +37,18 @@ function readProcFile(path: string): string {
   return readFileSync(path, "latin1");
 }
 
+/** For files that are shorter than the buffer, as all but environments are. */
+const readAgain = (fd: number): string => buffer.toString("latin1", 0, readSync(fd, buffer, 0, buffer.length, 0));
+
 export const systemPorts: ProcessPorts = {
   platform: process.platform,
   pid: process.pid,
   uid: process.getuid?.() ?? -1,
   readFile: readProcFile,
   readLink: (path) => readlinkSync(path),
+  openFile: (path) => openSync(path, "r"),
+  readAgain,
+  closeFile: closeSync,
   listDirectory: (path) => readdirSync(path),
   kill: (pid, signal) => {
     process.kill(pid, signal);

@@ -28,6 +28,9 @@ export interface ProcessIdentity {
   readonly pidfsInode: string | null;
 }
 
+/** The fields of an identity that all processes of one observer share. */
+export type Host = Pick<ProcessIdentity, "machineId" | "bootId" | "pidNamespace" | "timeNamespace">;
+
 export type UnknownWhy =
   | "no-proc"
   | "foreign-proc"
@@ -81,7 +84,13 @@ export interface SignalOptions {
 }
 
 export type BackendName =
-  "linux-pidfd" | "linux-narrow" | "macos-library" | "macos-narrow" | "windows-library" | "windows-narrow" | "bare";
+  | "linux-pidfd"
+  | "linux-narrow"
+  | "macos-library"
+  | "macos-narrow"
+  | "windows-library"
+  | "windows-narrow"
+  | "bare";
 
 /** What this back-end can do here; probed, never derived from a version. */
 export interface Capabilities {

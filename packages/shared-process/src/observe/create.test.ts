@@ -236,7 +236,7 @@ describe("identify and self", () => {
       pidfsInode: null,
     });
     expect(observer.self().pid).toBe(10);
-    expect(observer.capabilities()).toMatchObject({ backend: "linux-narrow", eventDrivenExits: false });
+    expect(observer.capabilities()).toMatchObject({ backend: "linux-narrow", boundSignals: false, exits: "polling" });
   });
 
   it("does not identify zombies, threads, free numbers and what it cannot read", () => {

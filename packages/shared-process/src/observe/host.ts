@@ -1,9 +1,6 @@
 import { errnoOf } from "../errors.ts";
 import type { ProcessPorts } from "../ports.ts";
-import type { ProcessIdentity } from "../types.ts";
-
-/** The fields of an identity that all processes of one observer share. */
-export type Host = Pick<ProcessIdentity, "machineId" | "bootId" | "pidNamespace" | "timeNamespace">;
+import type { Host } from "../types.ts";
 
 const MACHINE_ID_FILES = ["/etc/machine-id", "/var/lib/dbus/machine-id"];
 
@@ -14,6 +11,7 @@ const MACHINE_ID_FILES = ["/etc/machine-id", "/var/lib/dbus/machine-id"];
 export function createHostReader(ports: ProcessPorts): () => Host {
   let host: Host = { machineId: null, bootId: null, pidNamespace: null, timeNamespace: null };
   return () => {
+    if (isWhole(host)) return host;
     host = {
       machineId: host.machineId ?? readMachineId(ports),
       bootId: host.bootId ?? readMatching(ports, "/proc/sys/kernel/random/boot_id", /^[0-9a-f-]{36}$/),
@@ -23,6 +21,9 @@ export function createHostReader(ports: ProcessPorts): () => Host {
     return host;
   };
 }
+
+const isWhole = (host: Host): boolean =>
+  host.machineId !== null && host.bootId !== null && host.pidNamespace !== null && host.timeNamespace !== null;
 
 function readMachineId(ports: ProcessPorts): string | null {
   for (const path of MACHINE_ID_FILES) {

@@ -1,7 +1,7 @@
 import { errnoOf } from "../errors.ts";
 import type { ProcessPorts } from "../ports.ts";
 import { parseStat, type ProcessStat } from "../stat.ts";
-import type { UnknownWhy } from "../types.ts";
+import type { UnknownWhy, Verdict } from "../types.ts";
 
 /** What has a number now. `permitted: false` (EPERM) says that it exists and is not ours to signal (I105). */
 export type Observation =
@@ -35,12 +35,16 @@ export function observe(ports: ProcessPorts, pid: number): Observation {
     if (parsed.kind === "unparsable" || parsed.stat.pid !== pid) return unknown("unparsable");
     return { kind: "process", stat: parsed.stat, uid: uidIn(status), permitted: existence === "permitted" };
   } catch (error) {
-    return explainUnreadable(ports, pid, errnoOf(error));
+    const why = whyUnreadable(ports, pid, error);
+    return why.kind === "gone" ? { kind: "absent" } : why;
   }
 }
 
 /** The real user; -1, which is nobody, where the line is missing. */
 const uidIn = (status: string): number => Number(/^Uid:\t(\d+)\t/m.exec(status)?.[1] ?? -1);
+
+/** EPERM: it exists and is another user's (I105). */
+export const isPermitted = (ports: ProcessPorts, pid: number): boolean => probe(ports, pid) === "permitted";
 
 function probe(ports: ProcessPorts, pid: number): "permitted" | "foreign" | "absent" | "unknown" {
   try {
@@ -63,16 +67,20 @@ export function whyProcIsBlind(ports: ProcessPorts): UnknownWhy | null {
   }
 }
 
-/** A missing file proves nothing (hidepid, chroot, another mount): only ESRCH does. */
-function explainUnreadable(ports: ProcessPorts, pid: number, errno: string | null): Observation {
-  switch (errno ?? "") {
+/** Why a file of a process in /proc cannot be read. A missing file proves nothing (hidepid, chroot, another mount): only ESRCH does. */
+export function whyUnreadable(
+  ports: ProcessPorts,
+  pid: number,
+  error: unknown,
+): Extract<Verdict, { kind: "gone" | "unknown" }> {
+  switch (errnoOf(error) ?? "") {
     case "ENOENT":
     case "ESRCH":
-      return probe(ports, pid) === "absent" ? { kind: "absent" } : unknown("hidden");
+      return probe(ports, pid) === "absent" ? { kind: "gone", why: "no-such-pid" } : { kind: "unknown", why: "hidden" };
     case "EMFILE":
     case "ENFILE":
-      return unknown("descriptors-exhausted");
+      return { kind: "unknown", why: "descriptors-exhausted" };
     default:
-      return unknown("denied");
+      return { kind: "unknown", why: "denied" };
   }
 }

@@ -1,8 +1,7 @@
 import { Socket } from "node:net";
 import { systemClock } from "../clock.ts";
 import { CodedError, invariant } from "../errors.ts";
-import type { ProcessIdentity, Signal, SignalOutcome } from "../types.ts";
-import { type ExitWatch, watchExit } from "./exit.ts";
+import type { ExitInfo, ExitWatch, ProcessHandle, ProcessIdentity, Signal, SignalOutcome } from "../types.ts";
 import { launch, type Launched, type LaunchFailure, type LaunchOptions } from "./launch.ts";
 import { signalUnreaped } from "./unreaped.ts";
 
@@ -19,6 +18,8 @@ export interface GatedSpawnOptions extends LaunchOptions {
  */
 export interface GatedProcess extends ExitWatch {
   readonly identity: ProcessIdentity;
+  /** For as long as it lives; let go when it has ended. */
+  readonly handle: ProcessHandle;
   /** Lets the child run with one line of text. Throws `gate_used` when the gate was opened or closed before. */
   openGate(message: string): void;
   /** Closes the gate unopened; what has not ended after a second is killed. Resolves when the child has ended. */
@@ -40,19 +41,23 @@ export async function spawnGated(
   return launched.kind === "failed" ? launched : { kind: "spawned", process: gatedProcess(launched) };
 }
 
-function gatedProcess({ child, identity }: Launched): GatedProcess {
+function gatedProcess({ child, handle }: Launched): GatedProcess {
   const gate = child.stdio[3];
   invariant(gate instanceof Socket, "Node makes a socket of each pipe to a child");
   gate.on("error", () => {
     // The child ended before it read its gate (EPIPE); its exit tells the same.
   });
   gate.once("finish", () => gate.destroy());
-  const watch = watchExit(child);
+  const { identity } = handle;
   let used = false;
   const signal = (name: Signal): Promise<SignalOutcome> => signalUnreaped(child, identity.pid, name);
   return {
-    ...watch,
+    get exited(): Promise<ExitInfo> {
+      return handle.exited;
+    },
+    onExit: (callback) => handle.onExit(callback),
     identity,
+    handle,
     signal,
     openGate: (message) => {
       invariant(!message.includes("\n"), "the gate's message is one line");
@@ -64,7 +69,7 @@ function gatedProcess({ child, identity }: Launched): GatedProcess {
       used = true;
       gate.destroy();
       const timer = systemClock.setTimer(DISCARD_GRACE_MS, () => void signal("SIGKILL"));
-      await watch.exited;
+      await handle.exited;
       timer[Symbol.dispose]();
     },
     unref: () => {

@@ -1,10 +1,8 @@
 import { type ChildProcess, spawn, type StdioOptions } from "node:child_process";
 import { existsSync } from "node:fs";
 import { errnoOf, reasonOf } from "../errors.ts";
-import { createHostReader } from "../observe/host.ts";
-import { capture } from "../observe/narrow.ts";
-import { type ProcessPorts, systemPorts } from "../ports.ts";
-import type { ProcessIdentity } from "../types.ts";
+import { createObserver } from "../observe/create.ts";
+import type { ProcessHandle, ProcessObserver } from "../types.ts";
 import { signalUnreaped, type UnreapedChild } from "./unreaped.ts";
 
 export type LaunchFailureCode =
@@ -26,22 +24,24 @@ export interface LaunchOptions {
   /** The whole environment of the child; nothing is added. */
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string;
+  /** By whom the child is identified and held; by default one that loads the library where it is installed. */
+  readonly observer?: ProcessObserver;
 }
 
 export interface Launched {
   readonly kind: "launched";
   readonly child: UnreapedChild & ChildProcess;
-  readonly identity: ProcessIdentity;
+  /** Let go when the child has ended. */
+  readonly handle: ProcessHandle;
 }
 
+let anyObserver: ProcessObserver | null = null;
+
 /**
- * Starts a program in a session of its own and reads its identity in the same turn: a launch without one fails (I61).
+ * Starts a program in a session of its own and takes hold of it in the same turn: a launch without an identity fails
+ * (I61).
  */
-export async function launch(
-  options: LaunchOptions,
-  stdio: StdioOptions,
-  ports: ProcessPorts = systemPorts,
-): Promise<Launched | LaunchFailure> {
+export async function launch(options: LaunchOptions, stdio: StdioOptions): Promise<Launched | LaunchFailure> {
   let child: ChildProcess;
   try {
     child = spawn(options.command, [...options.args], { env: options.env, cwd: options.cwd, detached: true, stdio });
@@ -49,16 +49,20 @@ export async function launch(
     return failure(options, error);
   }
   if (!hasPid(child)) return failure(options, await spawnErrorOf(child));
-  const captured = capture(ports, createHostReader(ports)(), child.pid);
+  const observer = options.observer ?? (anyObserver ??= createObserver());
+  const adopted = observer.adopt(child);
   child.on("error", () => {
     // After a spawn that succeeded Node reports only failed kills and messages here, and neither goes through it.
   });
-  if (captured.kind === "identified" && captured.identity.bootId !== null) {
-    return { kind: "launched", child, identity: captured.identity };
+  if (adopted.kind === "opened" && adopted.handle.identity.bootId !== null) {
+    const { handle } = adopted;
+    handle.onExit(() => handle[Symbol.dispose]());
+    return { kind: "launched", child, handle };
   }
+  if (adopted.kind === "opened") adopted.handle[Symbol.dispose]();
   for (const stream of child.stdio) stream?.destroy();
   await signalUnreaped(child, child.pid, "SIGKILL");
-  const why = captured.kind === "identified" ? "boot id" : captured.why;
+  const why = adopted.kind === "unknown" ? adopted.why : "boot id";
   return failed("identity_unreadable", `Cannot read which process ${options.command} became (${why})`);
 }
 

@@ -1,7 +1,6 @@
 import { Duplex, type Readable, type Writable } from "node:stream";
 import { invariant } from "../errors.ts";
-import type { ProcessIdentity, Signal, SignalOutcome } from "../types.ts";
-import { type ExitWatch, watchExit } from "./exit.ts";
+import type { ExitInfo, ExitWatch, ProcessIdentity, Signal, SignalOutcome } from "../types.ts";
 import { launch, type Launched, type LaunchFailure, type LaunchOptions } from "./launch.ts";
 import type { Spare } from "../tree/ancestry.ts";
 import { signalGroupSparing } from "./group.ts";
@@ -35,8 +34,9 @@ export async function spawnOwned(
   return launched.kind === "failed" ? launched : { kind: "spawned", process: ownedProcess(launched) };
 }
 
-function ownedProcess({ child, identity }: Launched): OwnedProcess {
+function ownedProcess({ child, handle }: Launched): OwnedProcess {
   const { stdin, stdout, stderr } = child;
+  const { identity } = handle;
   invariant(stdin !== null && stdout !== null && stderr !== null, "standard streams of an owned process are pipes");
   const pipes = child.stdio.slice(3).filter((stream) => stream instanceof Duplex);
   for (const stream of [stdin, stdout, stderr, ...pipes]) {
@@ -45,7 +45,10 @@ function ownedProcess({ child, identity }: Launched): OwnedProcess {
     });
   }
   return {
-    ...watchExit(child),
+    get exited(): Promise<ExitInfo> {
+      return handle.exited;
+    },
+    onExit: (callback) => handle.onExit(callback),
     identity,
     stdin,
     stdout,

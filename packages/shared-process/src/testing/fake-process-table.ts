@@ -1,4 +1,7 @@
+import { isDefunct } from "../stat.ts";
+import type { PidfdFeatures } from "../library/pidfd.ts";
 import type { ProcessPorts } from "../ports.ts";
+import { FakePidfds } from "./fake-pidfds.ts";
 import type { Signal } from "../types.ts";
 
 /** One process of a made-up machine. Everything has a default but the pid. */
@@ -64,6 +67,12 @@ export class FakeProcessTable implements ProcessPorts {
   /** Runs before each call; a test may change the table there, to hit the middle of an observation. */
   beforeCall: (call: string) => void = () => {};
   readonly #processes = new Map<number, FakeProcess>();
+  /** Never given twice, as the kernel's own ids. */
+  readonly #serials = new Map<number, number>();
+  readonly #opened = new Map<number, { readonly pid: number; readonly serial: number; readonly path: string }>();
+  readonly #pidfds: FakePidfds[] = [];
+  #lastSerial = 0;
+  #lastFd = 10;
 
   constructor(pid = 10) {
     this.pid = pid;
@@ -75,13 +84,34 @@ export class FakeProcessTable implements ProcessPorts {
   start(process: Partial<FakeProcess> & Pick<FakeProcess, "pid">): FakeProcess {
     const full = { ...DEFAULTS, ...process };
     this.#processes.set(full.pid, full);
+    this.#serials.set(full.pid, (this.#lastSerial += 1));
+    this.#changed();
     return full;
+  }
+
+  /** The pidfd calls of this machine. */
+  pidfds(features: Partial<PidfdFeatures> = {}): FakePidfds {
+    const table = {
+      serialOf: (pid: number) => this.#serials.get(pid) ?? null,
+      isThread: (pid: number) => !this.#processes.has(pid) && this.#holderOf(pid) !== undefined,
+      stateOf: (pid: number) => {
+        const process = this.#processes.get(pid);
+        return process === undefined || isDefunct(process) ? ("ended" as const) : ("alive" as const);
+      },
+      kill: (pid: number, signal: Signal) => this.#deliver(pid, signal),
+      killGroup: (leader: number, signal: Signal) => this.#deliverToGroup(leader, signal),
+      beforeCall: (call: string) => this.beforeCall(call),
+    };
+    const made = new FakePidfds(table, features);
+    this.#pidfds.push(made);
+    return made;
   }
 
   /** Changes some fields of a process that is there. */
   change(pid: number, fields: Partial<Omit<FakeProcess, "pid">>): void {
     const process = this.#processes.get(pid);
     if (process !== undefined) this.#processes.set(pid, { ...process, ...fields });
+    this.#changed();
   }
 
   /** The process ends, and nobody waits for it. */
@@ -92,6 +122,8 @@ export class FakeProcessTable implements ProcessPorts {
   /** Its number is free again. */
   reap(pid: number): void {
     this.#processes.delete(pid);
+    this.#serials.delete(pid);
+    this.#changed();
   }
 
   readFile(path: string): string {
@@ -115,6 +147,31 @@ export class FakeProcessTable implements ProcessPorts {
     return link;
   }
 
+  openFile(path: string): number {
+    this.readFile(path);
+    const pid = Number(/^\/proc\/(\d+)\//.exec(path)?.[1]);
+    this.#lastFd += 1;
+    this.#opened.set(this.#lastFd, { pid, serial: this.#serials.get(pid) ?? 0, path });
+    return this.#lastFd;
+  }
+
+  readAgain(fd: number): string {
+    const opened = this.#opened.get(fd);
+    if (opened === undefined) throw systemError("EBADF");
+    this.beforeCall(`again ${opened.path}`);
+    if (this.#serials.get(opened.pid) !== opened.serial) throw systemError("ESRCH");
+    return this.readFile(opened.path);
+  }
+
+  closeFile(fd: number): void {
+    if (!this.#opened.delete(fd)) throw systemError("EBADF");
+  }
+
+  /** Descriptors of files that nobody has closed. */
+  get openCount(): number {
+    return this.#opened.size;
+  }
+
   listDirectory(path: string): readonly string[] {
     this.beforeCall(path);
     const folder = /^\/proc\/(\d+)\/fd$/.exec(path);
@@ -126,6 +183,24 @@ export class FakeProcessTable implements ProcessPorts {
 
   kill(pid: number, signal: Signal | 0): void {
     this.beforeCall(`kill ${pid} ${signal}`);
+    if (pid < 0) {
+      if (signal !== 0) this.#deliverToGroup(-pid, signal);
+      return;
+    }
+    this.#deliver(pid, signal);
+  }
+
+  #deliverToGroup(leader: number, signal: Signal): void {
+    const members = [...this.#processes.values()].filter((process) => (process.pgrp ?? process.pid) === leader);
+    if (members.length === 0) throw systemError("ESRCH");
+    for (const member of members) this.#deliver(member.pid, signal);
+  }
+
+  #changed(): void {
+    for (const pidfds of this.#pidfds) pidfds.changed();
+  }
+
+  #deliver(pid: number, signal: Signal | 0): void {
     const process = this.#holderOf(pid);
     if (process === undefined) throw systemError("ESRCH");
     if (process.foreign) throw systemError("EPERM");

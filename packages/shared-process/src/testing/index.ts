@@ -1,2 +1,3 @@
 export { FakeClock } from "./fake-clock.ts";
 export { type FakeProcess, FakeProcessTable } from "./fake-process-table.ts";
+export { FakePidfds } from "./fake-pidfds.ts";

@@ -1,10 +1,9 @@
 import { readValues, type Values } from "../observe/environment.ts";
-import type { Host } from "../observe/host.ts";
 import { observe } from "../observe/observe.ts";
 import { errnoOf } from "../errors.ts";
 import { type ProcessPorts, systemPorts } from "../ports.ts";
 import { isDefunct, parseStat, type ProcessStat } from "../stat.ts";
-import type { Marker, ProcessIdentity } from "../types.ts";
+import type { Host, Marker, ProcessIdentity } from "../types.ts";
 import { listProcesses } from "./list.ts";
 import { sumUsage, type TreeUsage, uptimeSeconds } from "./usage.ts";
 

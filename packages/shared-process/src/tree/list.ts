@@ -1,7 +1,8 @@
 import { reasonOf } from "../errors.ts";
-import { createHostReader, type Host } from "../observe/host.ts";
+import { createHostReader } from "../observe/host.ts";
 import { whyProcIsBlind } from "../observe/observe.ts";
 import type { ProcessPorts } from "../ports.ts";
+import type { Host } from "../types.ts";
 
 export type ProcessList =
   | { readonly kind: "listed"; readonly pids: readonly number[]; readonly host: Host }

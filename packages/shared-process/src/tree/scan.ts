@@ -1,9 +1,8 @@
 import { searchEnvironment } from "../observe/environment.ts";
-import type { Host } from "../observe/host.ts";
 import { observe } from "../observe/observe.ts";
 import { type ProcessPorts, systemPorts } from "../ports.ts";
 import { isDefunct } from "../stat.ts";
-import type { Marker, ProcessIdentity } from "../types.ts";
+import type { Host, Marker, ProcessIdentity } from "../types.ts";
 import { atOrBelow, type Member, type Spare, without } from "./ancestry.ts";
 import { defaultKeep, isKept } from "./keep.ts";
 import { listProcesses } from "./list.ts";

@@ -1,0 +1,23 @@
+import { constants } from "node:os";
+import type { Koffi } from "./koffi.ts";
+
+const namesByNumber = new Map(Object.entries(constants.errno).map(([name, number]) => [number, name]));
+
+/** A failed system call, in the shape of Node's own. */
+function systemError(call: string, errno: number): Error {
+  const code = namesByNumber.get(errno) ?? `E${errno}`;
+  return Object.assign(new Error(`${call}: ${code}`), { code, errno: -errno, syscall: call });
+}
+
+/**
+ * Calls a function of the C library; -1 becomes an error with the errno's name. A call that a signal to this process has
+ * interrupted, its child's end among them, has done nothing and is made again.
+ */
+export function checked(koffi: Koffi, name: string, call: () => unknown): number {
+  for (;;) {
+    const value = Number(call());
+    if (value !== -1) return value;
+    const errno = koffi.errno();
+    if (errno !== constants.errno.EINTR) throw systemError(name, errno);
+  }
+}

@@ -1,0 +1,197 @@
+import { closeSync, fstatSync, openSync, readFileSync, statfsSync } from "node:fs";
+import { constants } from "node:os";
+import { errnoOf } from "../errors.ts";
+import type { ExitInfo } from "../types.ts";
+import { checked } from "./call.ts";
+import { createEpoll } from "./epoll.ts";
+import type { Koffi } from "./koffi.ts";
+import type { PidfdFeatures, PidfdLibrary, PidfdState } from "./pidfd.ts";
+
+// The same on every architecture of Linux.
+const PIDFD_SEND_SIGNAL = 424;
+const PIDFD_OPEN = 434;
+const SIGNAL_PROCESS_GROUP = 4;
+const SOL_SOCKET = 1;
+const SO_PEERPIDFD = 77;
+/** _IOWR(0xFF, 11, struct pidfd_info) with the structure's first published size of 64 bytes. */
+const GET_INFO = 0xc040_ff0b;
+const INFO_BYTES = 64;
+/** Mask bit PIDFD_INFO_EXIT, and where `exit_code` lies. */
+const INFO_EXIT = 1n << 3n;
+const EXIT_CODE_AT = 60;
+const POLLIN = 0x1;
+const POLLHUP = 0x10;
+
+type Calls = ReturnType<typeof bind>;
+
+function bind(koffi: Koffi): {
+  readonly koffi: Koffi;
+  readonly syscall: (...args: unknown[]) => unknown;
+  readonly poll: (...args: unknown[]) => unknown;
+  readonly ioctl: (...args: unknown[]) => unknown;
+  readonly getsockopt: (...args: unknown[]) => unknown;
+} {
+  const library = koffi.load(null);
+  return {
+    koffi,
+    syscall: library.func("long syscall(long number, long a, long b, long c, long d)"),
+    poll: library.func("int poll(void *fds, unsigned long count, int timeout)"),
+    ioctl: library.func("int ioctl(int fd, unsigned long request, void *argument)"),
+    getsockopt: library.func("int getsockopt(int fd, int level, int name, void *value, void *length)"),
+  };
+}
+
+/**
+ * The pidfd calls of this kernel. Throws when they are not there: `ENOSYS` before Linux 5.3, `EPERM` under a container's
+ * filter. `parentPid` is a second process to tell pidfs by; any will do.
+ */
+export function loadPidfdLibrary(koffi: Koffi, pid: number, parentPid: number): PidfdLibrary {
+  const calls = bind(koffi);
+  const openNow = (number: number): number =>
+    checked(koffi, "pidfd_open", () => calls.syscall(PIDFD_OPEN, number, 0, 0, 0));
+  const reserve = createReserve();
+  const epoll = createEpoll(koffi);
+  const library: Omit<PidfdLibrary, "features"> = {
+    open: (number, options) => {
+      try {
+        return openNow(number);
+      } catch (error) {
+        const isExhausted = ["EMFILE", "ENFILE"].includes(errnoOf(error) ?? "");
+        if (!isExhausted || options?.brief !== true || !reserve.giveUp()) throw error;
+        return openNow(number);
+      }
+    },
+    close: (fd) => {
+      closeSync(fd);
+      reserve.take();
+    },
+    inodeOf: (fd) => fstatSync(fd, { bigint: true }).ino.toString(),
+    stateOf: (fd) => stateOf(calls, fd),
+    send: (fd, signal, target) => {
+      const flags = target === "group" ? SIGNAL_PROCESS_GROUP : 0;
+      const number = constants.signals[signal];
+      checked(koffi, "pidfd_send_signal", () => calls.syscall(PIDFD_SEND_SIGNAL, fd, number, 0, flags));
+    },
+    exitStatusOf: (fd) => exitStatusOf(calls, fd),
+    pidOf: (fd) => Number(/^Pid:\s+(-?\d+)$/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, "latin1"))?.[1] ?? 0),
+    peerOf: (socketFd) => {
+      const value = Buffer.alloc(8);
+      value.writeInt32LE(4, 4);
+      const [result, length] = [value.subarray(0, 4), value.subarray(4)];
+      checked(koffi, "getsockopt", () => calls.getsockopt(socketFd, SOL_SOCKET, SO_PEERPIDFD, result, length));
+      return value.readInt32LE(0);
+    },
+    watch: epoll.watch,
+  };
+  return { ...library, features: probe(library, { pid, parentPid, calls }) };
+}
+
+/** `struct pollfd`: the descriptor, then what is asked for and what came, 16 bits each. */
+const polled = new Int32Array(2);
+
+/** poll(2) tells an end even while the process is a zombie, and not for a leader whose threads run on. */
+function stateOf({ poll, koffi }: Calls, fd: number): PidfdState {
+  polled[0] = fd;
+  polled[1] = POLLIN;
+  checked(koffi, "poll", () => poll(polled, 1, 0));
+  // Every system that koffi comes built for is little-endian.
+  const events = polled[1] >> 16;
+  if ((events & POLLHUP) !== 0) return "reaped";
+  return (events & POLLIN) === 0 ? "alive" : "ended";
+}
+
+/** The wait status, as waitpid(2) gives it. */
+function exitStatusOf({ ioctl, koffi }: Calls, fd: number): ExitInfo["status"] {
+  const info = Buffer.alloc(INFO_BYTES);
+  info.writeBigUInt64LE(INFO_EXIT, 0);
+  try {
+    checked(koffi, "ioctl", () => ioctl(fd, GET_INFO, info));
+  } catch {
+    // A kernel that does not know the request, or forgets the processes that it has reaped: nobody can tell.
+    return null;
+  }
+  if ((info.readBigUInt64LE(0) & INFO_EXIT) === 0n) return null;
+  const status = info.readInt32LE(EXIT_CODE_AT);
+  const signal = status & 0x7f;
+  return signal === 0 ? { code: (status >> 8) & 0xff } : { signal: nameOf(signal) };
+}
+
+const signalNames = new Map(Object.entries(constants.signals).map(([name, number]) => [number, name]));
+const nameOf = (number: number): string => signalNames.get(number) ?? `SIG${number}`;
+
+/** One descriptor kept back, so that with none left a look at a process is still possible. */
+function createReserve(): { readonly giveUp: () => boolean; readonly take: () => void } {
+  const openSpare = (): number | null => {
+    try {
+      return openSync("/dev/null", "r");
+    } catch {
+      // None is free now; the next close tries again.
+      return null;
+    }
+  };
+  let spare = openSpare();
+  return {
+    giveUp: () => {
+      if (spare === null) return false;
+      closeSync(spare);
+      spare = null;
+      return true;
+    },
+    take: () => {
+      spare ??= openSpare();
+    },
+  };
+}
+
+function probe(
+  library: Omit<PidfdLibrary, "features">,
+  { pid, parentPid, calls }: { readonly pid: number; readonly parentPid: number; readonly calls: Calls },
+): PidfdFeatures {
+  const own = library.open(pid);
+  try {
+    const { koffi, syscall, ioctl } = calls;
+    library.stateOf(own);
+    // Signal 0 is sent to nobody. Throws where the calls are filtered.
+    checked(koffi, "pidfd_send_signal", () => syscall(PIDFD_SEND_SIGNAL, own, 0, 0, 0));
+    const group = Number(syscall(PIDFD_SEND_SIGNAL, own, 0, 0, SIGNAL_PROCESS_GROUP));
+    const groupErrno = koffi.errno();
+    const info = Buffer.alloc(INFO_BYTES);
+    info.writeBigUInt64LE(INFO_EXIT, 0);
+    return {
+      kernelIds: hasPidfs(library, own, parentPid),
+      // Whoever leads no group gets ESRCH; a kernel that does not know the flag says EINVAL.
+      groupSignals: group === 0 || groupErrno === constants.errno.ESRCH,
+      exitStatus: Number(ioctl(own, GET_INFO, info)) === 0,
+      peers: true,
+    };
+  } finally {
+    library.close(own);
+  }
+}
+
+const LONG_INODES = new Set(["x64", "arm64", "ppc64", "riscv64", "loong64"]);
+
+/** `PIDF`, the type of pidfs in statfs(2). */
+const PIDFS_MAGIC = 0x5049_4446;
+
+/** Before pidfs all pidfds share one anonymous inode. Where `ino_t` has 32 bits the id would be cut. */
+function hasPidfs(library: Omit<PidfdLibrary, "features">, own: number, parentPid: number): boolean {
+  if (!LONG_INODES.has(process.arch)) return false;
+  try {
+    if (statfsSync(`/proc/self/fd/${own}`).type === PIDFS_MAGIC) return true;
+  } catch {
+    // Without /proc the inodes of two processes tell.
+  }
+  let other: number;
+  try {
+    other = library.open(parentPid);
+  } catch {
+    // Process 1 of a namespace of its own has no parent there, and may have no other process to compare with.
+    return false;
+  }
+  try {
+    return library.inodeOf(own) !== library.inodeOf(other);
+  } finally {
+    library.close(other);
+  }
+}

@@ -1,0 +1,147 @@
+import { invariant } from "../errors.ts";
+import { ExitNotice } from "../exits/notice.ts";
+import type { PidfdLibrary } from "../library/pidfd.ts";
+import type {
+  ExitInfo,
+  ProcessHandle,
+  ProcessIdentity,
+  Signal,
+  SignalOptions,
+  SignalOutcome,
+  Verdict,
+} from "../types.ts";
+import type { PidfdDeps } from "./pidfd.ts";
+import { DEFUNCT, isUntouchable, NO_SUCH_PID, type Order, sendBy, statIn, whyUnmarked, withheld } from "./rules.ts";
+
+/**
+ * How long an end is kept back for its status: the kernel tells it once the process is reaped, which its parent may never do.
+ * Process 1 reaps in well under a millisecond; some container's one in tens.
+ */
+const STATUS_WAIT_MS = 50;
+
+interface Held {
+  readonly fd: number;
+  readonly identity: ProcessIdentity;
+}
+
+/** A process held by its pidfd: every question and every signal is about it and no other. */
+export class PidfdHandle implements ProcessHandle {
+  readonly identity: ProcessIdentity;
+  readonly #deps: PidfdDeps;
+  readonly #exits: ExitNotice;
+  #fd: number | null;
+
+  /** `exits`: of an own child, which Node tells. */
+  constructor(deps: PidfdDeps, { fd, identity, exits }: Held & { readonly exits?: ExitNotice }) {
+    this.#deps = deps;
+    this.#fd = fd;
+    this.identity = identity;
+    this.#exits = exits ?? new ExitNotice((ended) => watchEnd(deps, this.#held(), ended));
+  }
+
+  get exited(): Promise<ExitInfo> {
+    return this.#exits.exited;
+  }
+
+  onExit(callback: (exit: ExitInfo) => void): Disposable {
+    return this.#exits.onExit(callback);
+  }
+
+  verdict(): Verdict {
+    return endOf(this.#deps.pidfds, this.#held()) ?? CURRENT;
+  }
+
+  signal(signal: Signal, options?: SignalOptions): SignalOutcome {
+    return this.#attempt({ ...options, signal, target: "process" });
+  }
+
+  signalGroup(signal: Signal, options?: SignalOptions): SignalOutcome {
+    return this.#attempt({ ...options, signal, target: "group" });
+  }
+
+  [Symbol.dispose](): void {
+    if (this.#fd === null) return;
+    // The descriptor leaves the epoll set before it is closed and its number becomes another's.
+    this.#exits[Symbol.dispose]();
+    this.#deps.pidfds.close(this.#fd);
+    this.#fd = null;
+  }
+
+  #attempt(order: Order): SignalOutcome {
+    return signalThrough(this.#deps, { fd: this.#held(), identity: this.identity }, order);
+  }
+
+  #held(): number {
+    invariant(this.#fd !== null, "a handle that was disposed of is not asked");
+    return this.#fd;
+  }
+}
+
+const CURRENT = { kind: "current", basis: "handle" } as const;
+
+/** `null` while it runs; a leader that ended while its threads run on does. */
+export function endOf(pidfds: PidfdLibrary, fd: number): Extract<Verdict, { kind: "gone" }> | null {
+  switch (pidfds.stateOf(fd)) {
+    case "alive":
+      return null;
+    case "ended":
+      return DEFUNCT;
+    case "reaped":
+      return NO_SUCH_PID;
+  }
+}
+
+export function signalThrough(deps: PidfdDeps, { fd, identity }: Held, order: Order): SignalOutcome {
+  const { ports, pidfds } = deps;
+  const { pid } = identity;
+  const { signal, target, environment } = order;
+  if (isUntouchable(ports, pid, target)) return withheld("unsupported");
+  // Read by number, and so the process's own if the descriptor is alive after.
+  const unmarked = environment === undefined ? null : whyUnmarked(ports, pid, environment);
+  const ended = endOf(pidfds, fd);
+  if (ended !== null && (target === "process" || environment !== undefined))
+    return { kind: "not-sent", verdict: ended };
+  if (unmarked !== null) return withheld(unmarked);
+  if (target === "group" && !pidfds.features.groupSignals) return signalGroupByNumber(deps, { fd, identity }, signal);
+  return sendBy("pidfd", () => pidfds.send(fd, signal, target));
+}
+
+/** Before Linux 6.9: while the leader is not reaped, its group's number is its own (I97). */
+function signalGroupByNumber(
+  { ports, pidfds, mode }: PidfdDeps,
+  { fd, identity }: Held,
+  signal: Signal,
+): SignalOutcome {
+  const { pid } = identity;
+  if (mode === "refuse") return withheld("unsupported");
+  const group = statIn(() => ports.readFile(`/proc/${pid}/stat`))?.pgrp ?? null;
+  if (pidfds.stateOf(fd) === "reaped") return { kind: "not-sent", verdict: NO_SUCH_PID };
+  if (group !== pid) return { kind: "denied", errno: "ESRCH" };
+  return sendBy("narrow-window", () => ports.kill(-pid, signal));
+}
+
+function watchEnd(deps: PidfdDeps, fd: number, ended: (exit: ExitInfo) => void): Disposable {
+  const { pidfds, clock, poller } = deps;
+  const open: Disposable[] = [];
+  const close = (): void => {
+    for (const one of open.splice(0)) one[Symbol.dispose]();
+  };
+  const tell = (at: number): void => {
+    close();
+    ended({ at, status: pidfds.exitStatusOf(fd) });
+  };
+  const begun = (): void => {
+    const at = clock.now();
+    close();
+    if (!pidfds.features.exitStatus || pidfds.stateOf(fd) === "reaped") return tell(at);
+    open.push(clock.setTimer(STATUS_WAIT_MS, () => tell(at), { background: true }));
+    open.push(pidfds.watch(fd, "reaped", () => tell(at)));
+  };
+  try {
+    open.push(pidfds.watch(fd, "ended", begun));
+  } catch {
+    // No descriptor, or no watch of the user's quota, is left for epoll: looking again and again needs neither.
+    open.push(poller.watch(() => (pidfds.stateOf(fd) === "alive" ? null : { at: clock.now(), status: null }), ended));
+  }
+  return { [Symbol.dispose]: close };
+}

@@ -1,0 +1,96 @@
+import { errnoOf, invariant } from "../errors.ts";
+import { ExitNotice } from "../exits/notice.ts";
+import { watchLifeline } from "../lifeline.ts";
+import { isDefunct, parseStat } from "../stat.ts";
+import type {
+  ExitInfo,
+  OpenOptions,
+  ProcessHandle,
+  ProcessIdentity,
+  Signal,
+  SignalOptions,
+  SignalOutcome,
+  Verdict,
+} from "../types.ts";
+import { blind, type LinuxDeps, type Sight, signalInTurn } from "./narrow.ts";
+import { isPermitted } from "./observe.ts";
+import { DEFUNCT, NO_SUCH_PID, type Order, unknown } from "./rules.ts";
+
+interface Held {
+  /** Of the process's own stat file. */
+  readonly fd: number;
+  readonly identity: ProcessIdentity;
+  readonly options: OpenOptions | undefined;
+  /** Of an own child, which Node tells. */
+  readonly exits?: ExitNotice;
+}
+
+/**
+ * A process held by its open `/proc/PID/stat`, which the kernel never lets become another's: looks are certain, also when the
+ * number was given away within the same tick. A signal still goes by the number.
+ */
+export class StatHandle implements ProcessHandle {
+  readonly identity: ProcessIdentity;
+  readonly #deps: LinuxDeps;
+  readonly #exits: ExitNotice;
+  #fd: number | null;
+
+  constructor(deps: LinuxDeps, { fd, identity, options, exits }: Held) {
+    this.#deps = deps;
+    this.#fd = fd;
+    this.identity = identity;
+    this.#exits = exits ?? new ExitNotice((ended) => this.#watch(options?.lifelinePath ?? null, ended));
+  }
+
+  get exited(): Promise<ExitInfo> {
+    return this.#exits.exited;
+  }
+
+  onExit(callback: (exit: ExitInfo) => void): Disposable {
+    return this.#exits.onExit(callback);
+  }
+
+  verdict(): Verdict {
+    return this.#look().verdict;
+  }
+
+  signal(signal: Signal, options?: SignalOptions): SignalOutcome {
+    return this.#attempt({ ...options, signal, target: "process" });
+  }
+
+  signalGroup(signal: Signal, options?: SignalOptions): SignalOutcome {
+    return this.#attempt({ ...options, signal, target: "group" });
+  }
+
+  [Symbol.dispose](): void {
+    if (this.#fd === null) return;
+    this.#exits[Symbol.dispose]();
+    this.#deps.ports.closeFile(this.#fd);
+    this.#fd = null;
+  }
+
+  #attempt(order: Order): SignalOutcome {
+    return signalInTurn(this.#deps, this.identity.pid, { order, look: () => this.#look() });
+  }
+
+  #look(): Sight {
+    const { ports } = this.#deps;
+    invariant(this.#fd !== null, "a handle that was disposed of is not asked");
+    try {
+      const parsed = parseStat(ports.readAgain(this.#fd));
+      if (parsed.kind === "unparsable") return blind(unknown("unparsable"));
+      const { stat } = parsed;
+      const verdict = isDefunct(stat) ? DEFUNCT : ({ kind: "current", basis: "handle" } as const);
+      return { verdict, permitted: isPermitted(ports, stat.pid), leads: stat.pgrp === stat.pid };
+    } catch (error) {
+      return blind(errnoOf(error) === "ESRCH" ? NO_SUCH_PID : unknown("denied"));
+    }
+  }
+
+  #watch(lifelinePath: string | null, ended: (exit: ExitInfo) => void): Disposable {
+    const { clock, poller } = this.#deps;
+    const exit = (): ExitInfo => ({ at: clock.now(), status: null });
+    const lifeline = lifelinePath === null ? null : watchLifeline(lifelinePath, () => ended(exit()));
+    return lifeline ?? poller.watch(() => (this.verdict().kind === "gone" ? exit() : null), ended);
+  }
+}

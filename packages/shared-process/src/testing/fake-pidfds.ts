@@ -1,0 +1,125 @@
+import type { PidfdFeatures, PidfdLibrary, PidfdState } from "../library/pidfd.ts";
+import type { ExitInfo, Signal } from "../types.ts";
+
+/** What the fake needs of a process table: who has a number, by a serial that is never given twice. */
+export interface PidfdTable {
+  serialOf(pid: number): number | null;
+  isThread(pid: number): boolean;
+  stateOf(pid: number): "alive" | "ended";
+  kill(pid: number, signal: Signal): void;
+  killGroup(leader: number, signal: Signal): void;
+  /** Runs before each call. */
+  beforeCall(call: string): void;
+}
+
+interface Held {
+  readonly pid: number;
+  readonly serial: number;
+}
+
+const ALL: PidfdFeatures = { kernelIds: true, groupSignals: true, exitStatus: true, peers: true };
+
+/** The pidfd calls of a made-up machine: descriptors stay with their process whatever becomes of its number. */
+export class FakePidfds implements PidfdLibrary {
+  readonly features: PidfdFeatures;
+  /** Errno that the next `open` gives, once. */
+  openFails: string | null = null;
+  /** What ended processes leave behind, by number. */
+  readonly statuses = new Map<number, ExitInfo["status"]>();
+  readonly #table: PidfdTable;
+  readonly #held = new Map<number, Held>();
+  readonly #watches = new Set<{
+    readonly fd: number;
+    readonly until: "ended" | "reaped";
+    readonly callback: () => void;
+  }>();
+  #lastFd = 100;
+
+  constructor(table: PidfdTable, features: Partial<PidfdFeatures> = {}) {
+    this.#table = table;
+    this.features = { ...ALL, ...features };
+  }
+
+  /** How many descriptors are open: what nobody closed is a leak. */
+  get openCount(): number {
+    return this.#held.size;
+  }
+
+  open(pid: number): number {
+    this.#table.beforeCall(`pidfd_open ${pid}`);
+    const errno = this.openFails;
+    this.openFails = null;
+    if (errno !== null) throw systemError(errno);
+    if (this.#table.isThread(pid)) throw systemError("ENOENT");
+    const serial = this.#table.serialOf(pid);
+    if (serial === null) throw systemError("ESRCH");
+    this.#lastFd += 1;
+    this.#held.set(this.#lastFd, { pid, serial });
+    return this.#lastFd;
+  }
+
+  close(fd: number): void {
+    if (!this.#held.delete(fd)) throw systemError("EBADF");
+  }
+
+  inodeOf(fd: number): string {
+    return String(1_000 + this.#of(fd).serial);
+  }
+
+  stateOf(fd: number): PidfdState {
+    const { pid, serial } = this.#of(fd);
+    this.#table.beforeCall(`pidfd_poll ${pid}`);
+    return this.#table.serialOf(pid) === serial ? this.#table.stateOf(pid) : "reaped";
+  }
+
+  send(fd: number, signal: Signal, target: "process" | "group"): void {
+    const { pid, serial } = this.#of(fd);
+    this.#table.beforeCall(`pidfd_send_signal ${pid} ${signal} ${target}`);
+    if (target === "group") this.#table.killGroup(pid, signal);
+    else if (this.#table.serialOf(pid) === serial) this.#table.kill(pid, signal);
+    else throw systemError("ESRCH");
+  }
+
+  exitStatusOf(fd: number): ExitInfo["status"] {
+    return this.statuses.get(this.#of(fd).pid) ?? null;
+  }
+
+  pidOf(fd: number): number {
+    const { pid, serial } = this.#of(fd);
+    return this.#table.serialOf(pid) === serial ? pid : -1;
+  }
+
+  /** The descriptor of the socket is taken for the number of the peer. */
+  peerOf(socketFd: number): number {
+    return this.open(socketFd);
+  }
+
+  watch(fd: number, until: "ended" | "reaped", callback: () => void): Disposable {
+    const watch = { fd, until, callback };
+    this.#watches.add(watch);
+    this.changed();
+    return { [Symbol.dispose]: () => void this.#watches.delete(watch) };
+  }
+
+  /** To be called when the table has changed: tells the ends that are watched, in a later microtask. */
+  changed(): void {
+    for (const watch of this.#watches) {
+      const { pid, serial } = this.#of(watch.fd);
+      const state = this.#table.serialOf(pid) === serial ? this.#table.stateOf(pid) : "reaped";
+      if (state === "alive" || (watch.until === "reaped" && state !== "reaped")) continue;
+      queueMicrotask(() => {
+        if (this.#watches.delete(watch)) watch.callback();
+      });
+    }
+  }
+
+  #of(fd: number): Held {
+    const held = this.#held.get(fd);
+    if (held === undefined) throw systemError("EBADF");
+    return held;
+  }
+}
+
+function systemError(code: string): Error {
+  return Object.assign(new Error(code), { code });
+}
