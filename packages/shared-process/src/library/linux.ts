@@ -81,7 +81,7 @@ export function loadPidfdLibrary(koffi: Koffi, pid: number, parentPid: number): 
       checked(koffi, "getsockopt", () => calls.getsockopt(socketFd, SOL_SOCKET, SO_PEERPIDFD, result, length));
       return value.readInt32LE(0);
     },
-    watch: epoll.watch,
+    watch: (fd, until, callback) => epoll.watch(fd, until, callback),
   };
   return { ...library, features: probe(library, { pid, parentPid, calls }) };
 }
@@ -121,14 +121,6 @@ const nameOf = (number: number): string => signalNames.get(number) ?? `SIG${numb
 
 /** One descriptor kept back, so that with none left a look at a process is still possible. */
 function createReserve(): { readonly giveUp: () => boolean; readonly take: () => void } {
-  const openSpare = (): number | null => {
-    try {
-      return openSync("/dev/null", "r");
-    } catch {
-      // None is free now; the next close tries again.
-      return null;
-    }
-  };
   let spare = openSpare();
   return {
     giveUp: () => {
@@ -141,6 +133,15 @@ function createReserve(): { readonly giveUp: () => boolean; readonly take: () =>
       spare ??= openSpare();
     },
   };
+}
+
+function openSpare(): number | null {
+  try {
+    return openSync("/dev/null", "r");
+  } catch {
+    // None is free now; the next close tries again.
+    return null;
+  }
 }
 
 function probe(
