@@ -1,6 +1,7 @@
 import { closeSync, fstatSync, openSync, readFileSync, statfsSync } from "node:fs";
 import { constants } from "node:os";
 import { errnoOf } from "../errors.ts";
+import { statusFromWait } from "../exits/status.ts";
 import type { ExitInfo } from "../types.ts";
 import { checked } from "./call.ts";
 import { createEpoll } from "./epoll.ts";
@@ -111,13 +112,8 @@ function exitStatusOf({ ioctl, koffi }: Calls, fd: number): ExitInfo["status"] {
     return null;
   }
   if ((info.readBigUInt64LE(0) & INFO_EXIT) === 0n) return null;
-  const status = info.readInt32LE(EXIT_CODE_AT);
-  const signal = status & 0x7f;
-  return signal === 0 ? { code: (status >> 8) & 0xff } : { signal: nameOf(signal) };
+  return statusFromWait(info.readInt32LE(EXIT_CODE_AT));
 }
-
-const signalNames = new Map(Object.entries(constants.signals).map(([name, number]) => [number, name]));
-const nameOf = (number: number): string => signalNames.get(number) ?? `SIG${number}`;
 
 /** One descriptor kept back, so that with none left a look at a process is still possible. */
 function createReserve(): { readonly giveUp: () => boolean; readonly take: () => void } {
