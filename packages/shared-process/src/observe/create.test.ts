@@ -49,12 +49,12 @@ const cases: [string, Change, object][] = [
   ],
   [
     "stat is denied",
-    (table) => table.change(PID, { unreadable: { status: "EACCES" } }),
+    (table) => table.change(PID, { unreadable: { stat: "EACCES" } }),
     { kind: "unknown", why: "denied" },
   ],
   [
     "no descriptor is left",
-    (table) => table.change(PID, { unreadable: { status: "EMFILE" } }),
+    (table) => table.change(PID, { unreadable: { stat: "EMFILE" } }),
     { kind: "unknown", why: "descriptors-exhausted" },
   ],
   ["stat is garbage", (table) => table.change(PID, { statText: "42 (x" }), { kind: "unknown", why: "unparsable" }],
@@ -98,7 +98,7 @@ describe("verdict", () => {
   it("is gone when the process ends between kill(0) and the read", () => {
     const { table, observer, recorded } = world();
     table.beforeCall = (call) => {
-      if (call.endsWith("/status")) table.reap(PID);
+      if (call === `/proc/${PID}/stat`) table.reap(PID);
     };
     expect(observer.verdict(recorded)).toEqual({ kind: "gone", why: "no-such-pid" });
   });
