@@ -156,6 +156,16 @@ describe("without agreement", () => {
     },
   );
 
+  it("sees on Windows that a process ended between the probe and the look", () => {
+    const world = new WindowsWorld(false);
+    const observer = world.observer();
+    const recorded = record(world, observer);
+    world.beforeCall = (call) => {
+      if (call.startsWith("look")) world.change({ state: "Z" });
+    };
+    expect(observer.verdict(recorded)).toEqual(DEFUNCT);
+  });
+
   it("takes a start that ps does not know for missing, not for another", () => {
     const world = new MacosWorld(false);
     const observer = world.observer();

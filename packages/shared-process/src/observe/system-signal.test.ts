@@ -156,6 +156,17 @@ describe("on macOS", () => {
     expect(world.delivered).toEqual([]);
   });
 
+  it("names the end of a process that ended while its environment was read", () => {
+    const world = new MacosWorld(true);
+    const observer = world.observer();
+    const recorded = record(world, observer);
+    world.beforeCall = (call) => {
+      if (call.startsWith("environment")) world.reap();
+    };
+    const outcome = observer.signal(recorded, "SIGTERM", { environment: marker });
+    expect(outcome).toEqual({ kind: "not-sent", verdict: { kind: "gone", why: "no-such-pid" } });
+  });
+
   describe.each([true, false])("a signal to a group (library: %s)", (withLibrary) => {
     const group = (change: (world: World) => void, mode: "refuse" | "narrow" = "narrow") => {
       const world = new MacosWorld(withLibrary);

@@ -1,15 +1,14 @@
 import type { ProcessIdentity } from "../../types.ts";
 
 /**
- * Where the kernel's ids cannot decide, starts are compared in whole seconds, all that `ps` tells: the same process read
- * once by the library and once by `ps` must not look like two.
+ * Starts are compared in whole seconds, all that `ps` tells: the same process read once by the library and once by `ps`
+ * must not look like two. They decide nothing where both sides have a kernel id.
  */
 export function comparable(
   recorded: ProcessIdentity,
   observed: ProcessIdentity,
 ): readonly [ProcessIdentity, ProcessIdentity] {
-  const decides = recorded.pidfsInode !== null && observed.pidfsInode !== null;
-  return decides ? [recorded, observed] : [inSeconds(recorded), inSeconds(observed)];
+  return [inSeconds(recorded), inSeconds(observed)];
 }
 
 function inSeconds(identity: ProcessIdentity): ProcessIdentity {
