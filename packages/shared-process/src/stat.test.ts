@@ -22,6 +22,7 @@ describe("parseStat", () => {
         threads: 3,
         startTicks: "987654",
         residentPages: 200,
+        exitStatus: null,
       },
     });
   });

@@ -51,5 +51,6 @@ export class ExitNotice implements ExitWatch, Disposable {
   [Symbol.dispose](): void {
     this.#callbacks.clear();
     this.#watching?.[Symbol.dispose]();
+    this.#watching = null;
   }
 }

@@ -280,7 +280,7 @@ describe("identify and self", () => {
 describe("bare back-end", () => {
   it.each([
     ["without /proc", (table: FakeProcessTable) => table.files.set("/proc/self", "!ENOENT"), "no-proc"],
-    ["on another platform", (table: FakeProcessTable) => Object.assign(table, { platform: "darwin" }), "unsupported"],
+    ["on another platform", (table: FakeProcessTable) => Object.assign(table, { platform: "sunos" }), "unsupported"],
   ])("I134 proves nothing and signals nothing %s", (_title, change, why) => {
     const { table, recorded } = world();
     change(table);

@@ -1,9 +1,10 @@
 /**
- * The few parts of koffi that the back-ends of macOS and Windows use. koffi is optional, so no declaration names its
- * own types. A buffer may stand where a function takes a pointer, for as long as the call lasts.
+ * The few parts of koffi that all back-ends use. koffi is optional, so no declaration names its own types. A buffer may stand
+ * where a function takes a pointer, for as long as the call lasts.
  */
 export interface Koffi {
-  load(path: string): KoffiLibrary;
+  /** `null`: what is linked into Node itself, on Linux and macOS the C library. Throws when it cannot be opened. */
+  load(path: string | null): KoffiLibrary;
   /** Of the call before. */
   errno(): number;
   readonly os: { readonly errno: Readonly<Record<string, number>> };
@@ -11,5 +12,5 @@ export interface Koffi {
 
 export interface KoffiLibrary {
   /** Throws when the library has no such function. */
-  func(signature: string): (...values: (number | string | Uint8Array | null)[]) => unknown;
+  func(signature: string): (...values: (number | string | Uint8Array | Int32Array | null)[]) => unknown;
 }

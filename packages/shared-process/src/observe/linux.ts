@@ -5,16 +5,11 @@ import type { PidfdLibrary } from "../library/pidfd.ts";
 import type { ProcessObserver } from "../types.ts";
 import { createBareObserver } from "./bare.ts";
 import { createHostReader } from "./host.ts";
+import { createLateObserver, type LibraryPolicy } from "./late.ts";
 import { createNarrowObserver } from "./narrow.ts";
 import { whyProcIsBlind } from "./observe.ts";
 import { createPidfdObserver } from "./pidfd.ts";
 import type { LinuxDeps } from "./sight.ts";
-
-/**
- * `at-first-use`: with the first question. `for-signals`: with the first signal, `open`, `peer` or `capabilities`, so that a
- * program that looks and seldom signals stays small; what it identifies before has no kernel id. `never`.
- */
-export type LibraryPolicy = "at-first-use" | "for-signals" | "never";
 
 interface LinuxOptions {
   readonly policy: LibraryPolicy;
@@ -22,7 +17,6 @@ interface LinuxOptions {
   readonly pidfds: PidfdLibrary | null | undefined;
 }
 
-/** Chooses between the two Linux back-ends at each call, since the library comes late. */
 export function createLinuxObserver(
   base: Omit<LinuxDeps, "readHost">,
   { policy, pidfds }: LinuxOptions,
@@ -33,30 +27,11 @@ export function createLinuxObserver(
     whyProcIsBlind(deps.ports) === "no-proc"
       ? createBareObserver("no-proc", `/proc is not mounted, and ${reason}`)
       : createNarrowObserver(deps, reason);
-  const choose = (): ProcessObserver => {
-    if (policy === "never") return without("the library is not wanted");
-    const found = pidfds === undefined ? systemPidfds() : pidfds;
-    if (found === null) return without("no pidfd library is given");
+  const strongest = (): ProcessObserver => {
+    const found = pidfds === undefined ? systemPidfds() : (pidfds ?? "no pidfd library is given");
     return typeof found === "string" ? without(found) : createPidfdObserver({ ...deps, pidfds: found });
   };
-  let strongest: ProcessObserver | null = null;
-  const load = (): ProcessObserver => (strongest ??= choose());
-  let weak: ProcessObserver | null = null;
-  const look = (): ProcessObserver => {
-    if (policy === "at-first-use" || strongest !== null) return load();
-    return (weak ??= without("the library is loaded with the first signal"));
-  };
-  return {
-    capabilities: () => load().capabilities(),
-    self: () => look().self(),
-    identify: (pid) => look().identify(pid),
-    verdict: (identity) => look().verdict(identity),
-    open: (identity, options) => load().open(identity, options),
-    adopt: (child, options) => look().adopt(child, options),
-    peer: (socket) => load().peer(socket),
-    signal: (identity, signal, options) => load().signal(identity, signal, options),
-    signalGroup: (identity, signal, options) => load().signalGroup(identity, signal, options),
-  };
+  return createLateObserver({ policy, strongest, without });
 }
 
 let system: PidfdLibrary | string | null = null;

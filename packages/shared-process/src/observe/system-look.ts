@@ -1,13 +1,10 @@
 import { errnoOf } from "../errors.ts";
 import { compareHosts, compareIdentities } from "../identity.ts";
 import type { ProcessPorts } from "../ports.ts";
-import type { ProcessIdentity, UnknownWhy, Verdict } from "../types.ts";
+import type { ProcessIdentity, Verdict } from "../types.ts";
 import { isPid } from "./observe.ts";
+import { DEFUNCT, NO_SUCH_PID, unknown } from "./rules.ts";
 import type { Sight, System } from "./system.ts";
-
-export const NO_SUCH_PID = { kind: "gone", why: "no-such-pid" } as const;
-export const DEFUNCT = { kind: "gone", why: "defunct" } as const;
-export const unknown = (why: UnknownWhy) => ({ kind: "unknown", why }) as const;
 
 /** One look at a recorded process. `sight` is `null` where the verdict needed none, or nothing was to be seen. */
 export interface Look extends Disposable {
@@ -19,7 +16,7 @@ export interface Look extends Disposable {
 
 export function lookAt(system: System, ports: ProcessPorts, recorded: ProcessIdentity): Look {
   const host = { ...system.host(), pid: recorded.pid, startTicks: null, pidfsInode: null };
-  const elsewhere = compareHosts(...system.comparable(recorded, host));
+  const elsewhere = compareHosts(...system.comparable(recorded, host), false);
   // A record of another boot or machine is not probed: its number means nothing here.
   if (elsewhere !== null) return blind(elsewhere);
   const seen = see(system, ports, recorded.pid);

@@ -4,7 +4,8 @@ import type { ExitNotice } from "../exits/notice.ts";
 import { watchExit } from "../spawn/exit.ts";
 import type { OpenResult, ProcessHandle, ProcessIdentity, ProcessObserver } from "../types.ts";
 import { createExitWatcher } from "./system-exits.ts";
-import { DEFUNCT, lookAt, NO_SUCH_PID, see, type Seen, unknown } from "./system-look.ts";
+import { DEFUNCT, NO_SUCH_PID, unknown } from "./rules.ts";
+import { lookAt, see, type Seen } from "./system-look.ts";
 import { sendSignal } from "./system-signal.ts";
 import type { Sight, System, SystemDeps } from "./system.ts";
 

@@ -1,6 +1,7 @@
 import { errnoOf } from "../errors.ts";
 import type { Marker, ProcessIdentity, Signal, SignalOutcome, UnknownWhy, Verdict } from "../types.ts";
-import { type Look, lookAt, unknown } from "./system-look.ts";
+import { unknown } from "./rules.ts";
+import { type Look, lookAt } from "./system-look.ts";
 import type { System, SystemDeps } from "./system.ts";
 
 export interface Order {
@@ -44,7 +45,19 @@ function isRefused({ system, ports, mode }: Context, { sight }: Look, { toGroup 
   const pid = sight?.identity.pid ?? 0;
   if (pid <= 1 || pid === ports.pid) return true;
   // A group is named by a number alone, so that no system here can bind a signal to it.
-  return toGroup ? mode === "refuse" || sight?.group !== pid : mode === "refuse" && !system.capabilities.boundSignals;
+  if (!toGroup) return mode === "refuse" && !system.capabilities.boundSignals;
+  return mode === "refuse" || sight?.group !== pid || isOwnGroup(system, ports.pid, pid);
+}
+
+/** Where it cannot be read the group may be the caller's own. */
+function isOwnGroup(system: System, ownPid: number, group: number): boolean {
+  try {
+    using own = system.look(ownPid);
+    return own === null || own.group === null || own.group === group;
+  } catch {
+    // As above: whoever cannot see itself signals no group.
+    return true;
+  }
 }
 
 function searchEntries(

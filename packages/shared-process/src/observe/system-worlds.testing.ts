@@ -70,6 +70,19 @@ export abstract class World implements ProcessPorts {
     this.processes.delete(PID);
   }
 
+  /** There is no /proc. */
+  openFile(path: string): never {
+    throw new CodedError("ENOENT", path);
+  }
+
+  readAgain(fd: number): never {
+    throw new CodedError("EBADF", String(fd));
+  }
+
+  closeFile(fd: number): never {
+    throw new CodedError("EBADF", String(fd));
+  }
+
   kill(pid: number, signal: Signal | 0): void {
     this.call(`kill ${pid} ${signal}`);
     const process = this.#at(Math.abs(pid));

@@ -1,7 +1,6 @@
 import { CodedError } from "../errors.ts";
 import type { ProcessPorts } from "../ports.ts";
-import type { Capabilities, Clock, ExitInfo, ProcessIdentity, Signal, SignalWay } from "../types.ts";
-import type { Host } from "./host.ts";
+import type { Capabilities, Clock, ExitInfo, Host, ProcessIdentity, Signal, SignalWay } from "../types.ts";
 
 /**
  * All that differs between the back-ends of macOS and Windows. What they have in common is in `system-look.ts` (verdicts),
