@@ -11,7 +11,7 @@ import type {
   Verdict,
 } from "../types.ts";
 import type { PidfdDeps } from "./pidfd.ts";
-import { DEFUNCT, isUntouchable, NO_SUCH_PID, type Order, sendBy, statIn, whyUnmarked, withheld } from "./rules.ts";
+import { DEFUNCT, NO_SUCH_PID, type Order, sendBy, statIn, whyUnmarked, whyUntouchable, withheld } from "./rules.ts";
 
 /**
  * How long an end is kept back for its status: the kernel tells it once the process is reaped, which its parent may never do.
@@ -95,7 +95,8 @@ export function signalThrough(deps: PidfdDeps, { fd, identity }: Held, order: Or
   const { ports, pidfds } = deps;
   const { pid } = identity;
   const { signal, target, environment } = order;
-  if (isUntouchable(ports, pid, target)) return withheld("unsupported");
+  const untouchable = whyUntouchable(ports, pid, target);
+  if (untouchable !== null) return withheld(untouchable);
   // Read by number, and so the process's own if the descriptor is alive after.
   const unmarked = environment === undefined ? null : whyUnmarked(ports, pid, environment);
   const ended = endOf(pidfds, fd);
@@ -103,7 +104,10 @@ export function signalThrough(deps: PidfdDeps, { fd, identity }: Held, order: Or
     return { kind: "not-sent", verdict: ended };
   if (unmarked !== null) return withheld(unmarked);
   if (target === "group" && !pidfds.features.groupSignals) return signalGroupByNumber(deps, { fd, identity }, signal);
-  return sendBy("pidfd", () => pidfds.send(fd, signal, target));
+  const outcome = sendBy("pidfd", () => pidfds.send(fd, signal, target));
+  // That nobody is in a group that it leads says nothing of the process itself.
+  const leadsNone = target === "group" && outcome.kind === "not-sent" && endOf(pidfds, fd) === null;
+  return leadsNone ? { kind: "denied", errno: "ESRCH" } : outcome;
 }
 
 /** Before Linux 6.9: while the leader is not reaped, its group's number is its own (I97). */
@@ -126,22 +130,29 @@ function watchEnd(deps: PidfdDeps, fd: number, ended: (exit: ExitInfo) => void):
   const close = (): void => {
     for (const one of open.splice(0)) one[Symbol.dispose]();
   };
+  const exitAt = (at: number): ExitInfo => ({ at, status: pidfds.exitStatusOf(fd) });
   const tell = (at: number): void => {
     close();
-    ended({ at, status: pidfds.exitStatusOf(fd) });
+    ended(exitAt(at));
   };
   const begun = (): void => {
     const at = clock.now();
     close();
     if (!pidfds.features.exitStatus || pidfds.stateOf(fd) === "reaped") return tell(at);
     open.push(clock.setTimer(STATUS_WAIT_MS, () => tell(at), { background: true }));
-    open.push(pidfds.watch(fd, "reaped", () => tell(at)));
+    tryWatch(open, () => pidfds.watch(fd, "reaped", () => tell(at)));
   };
+  if (!tryWatch(open, () => pidfds.watch(fd, "ended", begun)))
+    open.push(poller.watch(() => (pidfds.stateOf(fd) === "alive" ? null : exitAt(clock.now())), ended));
+  return { [Symbol.dispose]: close };
+}
+
+function tryWatch(open: Disposable[], watch: () => Disposable): boolean {
   try {
-    open.push(pidfds.watch(fd, "ended", begun));
+    open.push(watch());
+    return true;
   } catch {
     // No descriptor, or no watch of the user's quota, is left for epoll: looking again and again needs neither.
-    open.push(poller.watch(() => (pidfds.stateOf(fd) === "alive" ? null : { at: clock.now(), status: null }), ended));
+    return false;
   }
-  return { [Symbol.dispose]: close };
 }

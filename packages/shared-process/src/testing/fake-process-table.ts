@@ -15,7 +15,7 @@ export interface FakeProcess {
   readonly threadIds: readonly number[];
   readonly startTicks: string;
   readonly environment: Readonly<Record<string, string>>;
-  /** Errors that files of this process give: `stat`, `status`, `environ`, `fd`. */
+  /** Errors that opening files of this process gives: `stat`, `status`, `environ`, `fd`; or, as `again`, reading one that is open. */
   readonly unreadable: Readonly<Record<string, string>>;
   /** Its process group; by default its own. */
   readonly pgrp: number | null;
@@ -159,8 +159,11 @@ export class FakeProcessTable implements ProcessPorts {
     const opened = this.#opened.get(fd);
     if (opened === undefined) throw systemError("EBADF");
     this.beforeCall(`again ${opened.path}`);
-    if (this.#serials.get(opened.pid) !== opened.serial) throw systemError("ESRCH");
-    return this.readFile(opened.path);
+    const process = this.#processes.get(opened.pid);
+    if (process === undefined || this.#serials.get(opened.pid) !== opened.serial) throw systemError("ESRCH");
+    const errno = process.unreadable["again"];
+    if (errno !== undefined) throw systemError(errno);
+    return render(process, opened.pid, opened.path.split("/").at(-1) ?? "");
   }
 
   closeFile(fd: number): void {
