@@ -5,9 +5,10 @@ import type { PidfdLibrary } from "../library/pidfd.ts";
 import type { ProcessObserver } from "../types.ts";
 import { createBareObserver } from "./bare.ts";
 import { createHostReader } from "./host.ts";
-import { createNarrowObserver, type LinuxDeps } from "./narrow.ts";
+import { createNarrowObserver } from "./narrow.ts";
 import { whyProcIsBlind } from "./observe.ts";
 import { createPidfdObserver } from "./pidfd.ts";
+import type { LinuxDeps } from "./sight.ts";
 
 /**
  * `at-first-use`: with the first question. `for-signals`: with the first signal, `open`, `peer` or `capabilities`, so that a
@@ -21,10 +22,6 @@ interface LinuxOptions {
   readonly pidfds: PidfdLibrary | null | undefined;
 }
 
-type Strong =
-  | { readonly kind: "loaded"; readonly observer: ProcessObserver }
-  | { readonly kind: "absent"; readonly observer: ProcessObserver };
-
 /** Chooses between the two Linux back-ends at each call, since the library comes late. */
 export function createLinuxObserver(
   base: Omit<LinuxDeps, "readHost">,
@@ -36,11 +33,14 @@ export function createLinuxObserver(
     whyProcIsBlind(deps.ports) === "no-proc"
       ? createBareObserver("no-proc", `/proc is not mounted, and ${reason}`)
       : createNarrowObserver(deps, reason);
-  let strongest: Strong | null = null;
-  const load = (): ProcessObserver => {
-    strongest ??= choose(deps, policy, { pidfds, without });
-    return strongest.observer;
+  const choose = (): ProcessObserver => {
+    if (policy === "never") return without("the library is not wanted");
+    const found = pidfds === undefined ? systemPidfds() : pidfds;
+    if (found === null) return without("no pidfd library is given");
+    return typeof found === "string" ? without(found) : createPidfdObserver({ ...deps, pidfds: found });
   };
+  let strongest: ProcessObserver | null = null;
+  const load = (): ProcessObserver => (strongest ??= choose());
   let weak: ProcessObserver | null = null;
   const look = (): ProcessObserver => {
     if (policy === "at-first-use" || strongest !== null) return load();
@@ -57,18 +57,6 @@ export function createLinuxObserver(
     signal: (identity, signal, options) => load().signal(identity, signal, options),
     signalGroup: (identity, signal, options) => load().signalGroup(identity, signal, options),
   };
-}
-
-interface Choice extends Pick<LinuxOptions, "pidfds"> {
-  without(reason: string): ProcessObserver;
-}
-
-function choose(deps: LinuxDeps, policy: LibraryPolicy, { pidfds, without }: Choice): Strong {
-  if (policy === "never") return { kind: "absent", observer: without("the library is not wanted") };
-  const found = pidfds === undefined ? systemPidfds() : pidfds;
-  if (found === null) return { kind: "absent", observer: without("no pidfd library is given") };
-  if (typeof found === "string") return { kind: "absent", observer: without(found) };
-  return { kind: "loaded", observer: createPidfdObserver({ ...deps, pidfds: found }) };
 }
 
 let system: PidfdLibrary | string | null = null;

@@ -1,5 +1,6 @@
 import { invariant } from "../errors.ts";
 import { ExitNotice } from "../exits/notice.ts";
+import { zombieStatus } from "../exits/status.ts";
 import type { PidfdLibrary } from "../library/pidfd.ts";
 import type {
   ExitInfo,
@@ -14,10 +15,12 @@ import type { PidfdDeps } from "./pidfd.ts";
 import { DEFUNCT, NO_SUCH_PID, type Order, sendBy, statIn, whyUnmarked, whyUntouchable, withheld } from "./rules.ts";
 
 /**
- * How long an end is kept back for its status: the kernel tells it once the process is reaped, which its parent may never do.
- * Process 1 reaps in well under a millisecond; some container's one in tens.
+ * How long an end is kept back for its status where the zombie does not tell it: the kernel does once the process is reaped,
+ * which its parent may never do, and some container's process 1 only every two seconds.
  */
 const STATUS_WAIT_MS = 50;
+
+type Ended = (exit: ExitInfo) => void;
 
 interface Held {
   readonly fd: number;
@@ -36,7 +39,7 @@ export class PidfdHandle implements ProcessHandle {
     this.#deps = deps;
     this.#fd = fd;
     this.identity = identity;
-    this.#exits = exits ?? new ExitNotice((ended) => watchEnd(deps, this.#held(), ended));
+    this.#exits = exits ?? new ExitNotice((ended) => watchEnd(deps, { fd: this.#held(), pid: identity.pid }, ended));
   }
 
   get exited(): Promise<ExitInfo> {
@@ -124,26 +127,29 @@ function signalGroupByNumber(
   return sendBy("narrow-window", () => ports.kill(-pid, signal));
 }
 
-function watchEnd(deps: PidfdDeps, fd: number, ended: (exit: ExitInfo) => void): Disposable {
-  const { pidfds, clock, poller } = deps;
+function watchEnd(deps: PidfdDeps, { fd, pid }: { fd: number; pid: number }, ended: Ended): Disposable {
+  const { pidfds, ports, clock, poller } = deps;
   const open: Disposable[] = [];
   const close = (): void => {
     for (const one of open.splice(0)) one[Symbol.dispose]();
   };
-  const exitAt = (at: number): ExitInfo => ({ at, status: pidfds.exitStatusOf(fd) });
   const tell = (at: number): void => {
     close();
-    ended(exitAt(at));
+    ended({ at, status: pidfds.exitStatusOf(fd) });
   };
   const begun = (): void => {
     const at = clock.now();
     close();
-    if (!pidfds.features.exitStatus || pidfds.stateOf(fd) === "reaped") return tell(at);
+    const status = zombieStatus(ports, pid);
+    const state = pidfds.stateOf(fd);
+    // While it is not reaped the number is its own, so what was read by it before this is, too.
+    if (status !== null && state === "ended") return ended({ at, status });
+    if (!pidfds.features.exitStatus || state === "reaped") return tell(at);
     open.push(clock.setTimer(STATUS_WAIT_MS, () => tell(at), { background: true }));
     tryWatch(open, () => pidfds.watch(fd, "reaped", () => tell(at)));
   };
-  if (!tryWatch(open, () => pidfds.watch(fd, "ended", begun)))
-    open.push(poller.watch(() => (pidfds.stateOf(fd) === "alive" ? null : exitAt(clock.now())), ended));
+  const look = (): ExitInfo | null => (pidfds.stateOf(fd) === "alive" ? null : { at: clock.now(), status: null });
+  if (!tryWatch(open, () => pidfds.watch(fd, "ended", begun))) open.push(poller.watch(look, begun));
   return { [Symbol.dispose]: close };
 }
 

@@ -13,10 +13,10 @@ import type {
   SignalOutcome,
   Verdict,
 } from "../types.ts";
-import type { LinuxDeps } from "./narrow.ts";
 import { isPid, observe, whyProcIsBlind, whyUnreadable } from "./observe.ts";
 import { endOf, PidfdHandle, signalThrough } from "./pidfd-handle.ts";
 import { A_THREAD, NO_SUCH_PID, type Order, unknown } from "./rules.ts";
+import type { LinuxDeps } from "./sight.ts";
 
 export interface PidfdDeps extends LinuxDeps {
   readonly pidfds: PidfdLibrary;

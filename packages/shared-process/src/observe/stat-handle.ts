@@ -12,9 +12,9 @@ import type {
   SignalOutcome,
   Verdict,
 } from "../types.ts";
-import { blind, type LinuxDeps, type Sight, signalInTurn } from "./narrow.ts";
 import { isPermitted } from "./observe.ts";
 import { DEFUNCT, NO_SUCH_PID, type Order, unknown } from "./rules.ts";
+import { blind, type LinuxDeps, type Sight, signalInTurn } from "./sight.ts";
 
 interface Held {
   /** Of the process's own stat file. */

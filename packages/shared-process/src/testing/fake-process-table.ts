@@ -27,6 +27,8 @@ export interface FakeProcess {
   readonly foreign: boolean;
   /** Signals that do not end it. SIGKILL ends all but those that list it, as a process stuck in the kernel does. */
   readonly ignores: readonly Signal[];
+  /** What its zombie keeps for its parent, as waitpid(2) gives it; `null`: this kernel does not show it. */
+  readonly exitStatus: number | null;
   /** Text in place of its stat file. */
   readonly statText: string | null;
 }
@@ -46,6 +48,7 @@ const DEFAULTS: Omit<FakeProcess, "pid"> = {
   pidNamespace: "pid:[1]",
   foreign: false,
   ignores: [],
+  exitStatus: null,
   statText: null,
 };
 
@@ -252,7 +255,8 @@ function render(process: FakeProcess, pid: number, file: string): string {
 function renderStat(process: FakeProcess, pid: number): string {
   const { command, state, ppid, threads, startTicks } = process;
   const between = "0 -1 4194304 0 0 0 0 150 50 0 0 20 0";
-  return `${pid} (${command}) ${state} ${ppid} ${process.pgrp ?? pid} ${pid} ${between} ${threads} 0 ${startTicks} 409600 10\n`;
+  const head = `${pid} (${command}) ${state} ${ppid} ${process.pgrp ?? pid} ${pid} ${between} ${threads} 0 ${startTicks} 409600 10`;
+  return process.exitStatus === null ? `${head}\n` : `${head} ${"0 ".repeat(27)}${process.exitStatus}\n`;
 }
 
 function systemError(code: string): Error {
