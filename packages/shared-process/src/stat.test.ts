@@ -27,6 +27,12 @@ describe("parseStat", () => {
     });
   });
 
+  it("reads the status that a zombie keeps as the last field, and none on kernels that do not have it", () => {
+    const whole = `${line("node", { state: "Z" }).trim()} ${"0 ".repeat(26)}`;
+    expect(parseStat(`${whole}2304\n`)).toMatchObject({ stat: { exitStatus: 2304 } });
+    expect(parseStat(`${whole.trim()}\n`)).toMatchObject({ stat: { exitStatus: null } });
+  });
+
   it("is not misled by any name of a program (last closing parenthesis)", () => {
     const hostile = fc.oneof(
       fc.constantFrom(") Z 0 (", "a) Z 1 (b\nc d", "((", "))", "", " ", ") S 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 5"),
