@@ -49,7 +49,12 @@ export function createSystemObserver(system: System, deps: SystemDeps): ProcessO
       if (seen.kind !== "seen") return seen;
       const { sight } = seen;
       const { identity } = sight;
-      return opened(observer, { identity, sight, exits: watchExit(child), hasExited: () => hasExited(child) });
+      return opened(observer, {
+        identity,
+        sight,
+        exits: watchExit(child, deps.clock),
+        hasExited: () => hasExited(child),
+      });
     },
     // Both kernels keep a number with the socket, and it may be another's by the time it is asked for.
     peer: () => unknown("unsupported"),
