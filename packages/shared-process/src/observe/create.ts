@@ -1,6 +1,7 @@
 import { systemClock } from "../clock.ts";
 import { createExitPoller } from "../exits/polling.ts";
 import type { PidfdLibrary } from "../library/pidfd.ts";
+import { type FoundPidfds, systemPidfds } from "../library/system.ts";
 import { type ProcessPorts, systemPorts } from "../ports.ts";
 import type { Clock, ProcessObserver } from "../types.ts";
 import { createBareObserver } from "./bare.ts";
@@ -22,7 +23,13 @@ export interface ObserverOptions {
 export function createObserver(options: ObserverOptions = {}): ProcessObserver {
   const { mode = "refuse", clock = systemClock, ports = systemPorts, library = "at-first-use" } = options;
   const deps = { mode, clock, ports, poller: createExitPoller(clock) };
-  const given = options.pidfds ?? (options.ports === undefined ? undefined : null);
-  if (ports.platform === "linux") return createLinuxObserver(deps, { policy: library, pidfds: given });
-  return createBareObserver("unsupported", `${ports.platform} has no back-end yet`);
+  if (ports.platform !== "linux") return createBareObserver("unsupported", `${ports.platform} has no back-end yet`);
+  const isReal = options.pidfds === undefined && options.ports === undefined;
+  const findPidfds = isReal ? systemPidfds : (): FoundPidfds => givenPidfds(options.pidfds);
+  return createLinuxObserver(deps, { policy: library, findPidfds });
+}
+
+function givenPidfds(pidfds: PidfdLibrary | undefined): FoundPidfds {
+  if (pidfds !== undefined) return { kind: "found", pidfds };
+  return { kind: "absent", reason: "no pidfd library is given", passing: false };
 }
