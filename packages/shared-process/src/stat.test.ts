@@ -39,6 +39,13 @@ describe("parseStat", () => {
     });
   });
 
+  it("reads the status that a zombie keeps as the last field, and none on kernels that do not have it", () => {
+    const whole = line("node", { state: "Z" }).trim();
+    expect(parseStat(`${whole}\n`)).toMatchObject({ stat: { exitStatus: 1792 } });
+    const shorter = whole.slice(0, whole.lastIndexOf(" "));
+    expect(parseStat(`${shorter}\n`)).toMatchObject({ stat: { exitStatus: null } });
+  });
+
   it("is not misled by any name of a program (last closing parenthesis)", () => {
     const hostile = fc.oneof(
       fc.constantFrom(") Z 0 (", "a) Z 1 (b\nc d", "((", "))", "", " ", ") S 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 5"),

@@ -1,10 +1,11 @@
-import { closeSync, fstatSync, openSync, readFileSync, statfsSync } from "node:fs";
+import { closeSync, fstatSync, readFileSync, statfsSync } from "node:fs";
 import { constants } from "node:os";
-import { errnoOf } from "../errors.ts";
 import { statusFromWait } from "../exits/status.ts";
 import type { ExitInfo } from "../types.ts";
 import { checked } from "./call.ts";
+import { createReserve, isExhaustion } from "./descriptors.ts";
 import { createEpoll } from "./epoll.ts";
+import type { KoffiLibrary } from "../observe/koffi-type.ts";
 import type { Koffi } from "./koffi.ts";
 import type { PidfdFeatures, PidfdLibrary, PidfdState } from "./pidfd.ts";
 
@@ -24,13 +25,14 @@ const POLLIN = 0x1;
 const POLLHUP = 0x10;
 
 type Calls = ReturnType<typeof bind>;
+type Call = ReturnType<KoffiLibrary["func"]>;
 
 function bind(koffi: Koffi): {
   readonly koffi: Koffi;
-  readonly syscall: (...args: unknown[]) => unknown;
-  readonly poll: (...args: unknown[]) => unknown;
-  readonly ioctl: (...args: unknown[]) => unknown;
-  readonly getsockopt: (...args: unknown[]) => unknown;
+  readonly syscall: Call;
+  readonly poll: Call;
+  readonly ioctl: Call;
+  readonly getsockopt: Call;
 } {
   const library = koffi.load(null);
   return {
@@ -57,8 +59,7 @@ export function loadPidfdLibrary(koffi: Koffi, pid: number, parentPid: number): 
       try {
         return openNow(number);
       } catch (error) {
-        const isExhausted = ["EMFILE", "ENFILE"].includes(errnoOf(error) ?? "");
-        if (!isExhausted || options?.brief !== true || !reserve.giveUp()) throw error;
+        if (!isExhaustion(error) || options?.brief !== true || !reserve.giveUp()) throw error;
         return openNow(number);
       }
     },
@@ -115,31 +116,6 @@ function exitStatusOf({ ioctl, koffi }: Calls, fd: number): ExitInfo["status"] {
   return statusFromWait(info.readInt32LE(EXIT_CODE_AT));
 }
 
-/** One descriptor kept back, so that with none left a look at a process is still possible. */
-function createReserve(): { readonly giveUp: () => boolean; readonly take: () => void } {
-  let spare = openSpare();
-  return {
-    giveUp: () => {
-      if (spare === null) return false;
-      closeSync(spare);
-      spare = null;
-      return true;
-    },
-    take: () => {
-      spare ??= openSpare();
-    },
-  };
-}
-
-function openSpare(): number | null {
-  try {
-    return openSync("/dev/null", "r");
-  } catch {
-    // None is free now; the next close tries again.
-    return null;
-  }
-}
-
 function probe(
   library: Omit<PidfdLibrary, "features">,
   { pid, parentPid, calls }: { readonly pid: number; readonly parentPid: number; readonly calls: Calls },
@@ -182,7 +158,8 @@ function hasPidfs(library: Omit<PidfdLibrary, "features">, own: number, parentPi
   let other: number;
   try {
     other = library.open(parentPid);
-  } catch {
+  } catch (error) {
+    if (isExhaustion(error)) throw error;
     // Process 1 of a namespace of its own has no parent there, and may have no other process to compare with.
     return false;
   }

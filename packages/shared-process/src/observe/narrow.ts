@@ -31,7 +31,8 @@ export function createNarrowObserver(deps: LinuxDeps, reason: string): ProcessOb
     },
     identify: (pid) => {
       const seen = capture(ports, readHost(), pid);
-      return seen.kind === "identified" && seen.defunct ? DEFUNCT : seen;
+      if (seen.kind !== "identified") return seen;
+      return seen.defunct ? DEFUNCT : { kind: "identified", identity: seen.identity };
     },
     verdict: (identity) => look(identity).verdict,
     open: (identity, options) => {
@@ -44,7 +45,7 @@ export function createNarrowObserver(deps: LinuxDeps, reason: string): ProcessOb
       const seen = capture(ports, readHost(), child.pid);
       if (seen.kind !== "identified") return seen;
       const { identity } = seen;
-      const exits = watchExit(child);
+      const exits = watchExit(child, deps.clock);
       return openStat(deps, identity, (fd) => new StatHandle(deps, { fd, identity, options, exits }));
     },
     peer: () => unknown("unsupported"),

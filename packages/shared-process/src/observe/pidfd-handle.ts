@@ -12,7 +12,7 @@ import type {
   Verdict,
 } from "../types.ts";
 import type { PidfdDeps } from "./pidfd.ts";
-import { DEFUNCT, isUntouchable, NO_SUCH_PID, type Order, sendBy, statIn, whyUnmarked, withheld } from "./rules.ts";
+import { DEFUNCT, NO_SUCH_PID, type Order, sendBy, statIn, whyUnmarked, whyUntouchable, withheld } from "./rules.ts";
 
 /**
  * How long an end is kept back for its status where the zombie does not tell it: the kernel does once the process is reaped,
@@ -98,7 +98,8 @@ export function signalThrough(deps: PidfdDeps, { fd, identity }: Held, order: Or
   const { ports, pidfds } = deps;
   const { pid } = identity;
   const { signal, target, environment } = order;
-  if (isUntouchable(ports, pid, target)) return withheld("unsupported");
+  const untouchable = whyUntouchable(ports, pid, target);
+  if (untouchable !== null) return withheld(untouchable);
   // Read by number, and so the process's own if the descriptor is alive after.
   const unmarked = environment === undefined ? null : whyUnmarked(ports, pid, environment);
   const ended = endOf(pidfds, fd);
@@ -106,7 +107,10 @@ export function signalThrough(deps: PidfdDeps, { fd, identity }: Held, order: Or
     return { kind: "not-sent", verdict: ended };
   if (unmarked !== null) return withheld(unmarked);
   if (target === "group" && !pidfds.features.groupSignals) return signalGroupByNumber(deps, { fd, identity }, signal);
-  return sendBy("pidfd", () => pidfds.send(fd, signal, target));
+  const outcome = sendBy("pidfd", () => pidfds.send(fd, signal, target));
+  // That nobody is in a group that it leads says nothing of the process itself.
+  const leadsNone = target === "group" && outcome.kind === "not-sent" && endOf(pidfds, fd) === null;
+  return leadsNone ? { kind: "denied", errno: "ESRCH" } : outcome;
 }
 
 /** Before Linux 6.9: while the leader is not reaped, its group's number is its own (I97). */
@@ -142,13 +146,19 @@ function watchEnd(deps: PidfdDeps, { fd, pid }: { fd: number; pid: number }, end
     if (status !== null && state === "ended") return ended({ at, status });
     if (!pidfds.features.exitStatus || state === "reaped") return tell(at);
     open.push(clock.setTimer(STATUS_WAIT_MS, () => tell(at), { background: true }));
-    open.push(pidfds.watch(fd, "reaped", () => tell(at)));
+    tryWatch(open, () => pidfds.watch(fd, "reaped", () => tell(at)));
   };
+  const look = (): ExitInfo | null => (pidfds.stateOf(fd) === "alive" ? null : { at: clock.now(), status: null });
+  if (!tryWatch(open, () => pidfds.watch(fd, "ended", begun))) open.push(poller.watch(look, begun));
+  return { [Symbol.dispose]: close };
+}
+
+function tryWatch(open: Disposable[], watch: () => Disposable): boolean {
   try {
-    open.push(pidfds.watch(fd, "ended", begun));
+    open.push(watch());
+    return true;
   } catch {
     // No descriptor, or no watch of the user's quota, is left for epoll: looking again and again needs neither.
-    open.push(poller.watch(() => (pidfds.stateOf(fd) === "alive" ? null : { at: clock.now(), status: null }), ended));
+    return false;
   }
-  return { [Symbol.dispose]: close };
 }

@@ -7,12 +7,12 @@ import { observe } from "./observe.ts";
 import {
   A_THREAD,
   DEFUNCT,
-  isUntouchable,
   NO_SUCH_PID,
   type Order,
   sendBy,
   type SignalMode,
   whyUnmarked,
+  whyUntouchable,
   withheld,
 } from "./rules.ts";
 
@@ -61,15 +61,19 @@ export function signalInTurn(
 ): SignalOutcome {
   const isReachable = ({ verdict, leads }: Sight): boolean =>
     verdict.kind === "current" || (order.target === "group" && leads);
+  // Reads the caller's own state, and so before the look, after which nothing but the kill is to come.
+  const untouchable = whyUntouchable(ports, pid, order.target);
   const first = look();
   if (!isReachable(first)) return { kind: "not-sent", verdict: first.verdict };
-  if (mode === "refuse" || isUntouchable(ports, pid, order.target)) return withheld("unsupported");
+  if (mode === "refuse") return withheld("unsupported");
+  if (untouchable !== null) return withheld(untouchable);
   const why = order.environment === undefined ? null : whyUnmarked(ports, pid, order.environment);
   if (why === "descriptors-exhausted" || why === "denied") return withheld(why);
   const last = order.environment === undefined ? first : look();
   if (!isReachable(last)) return { kind: "not-sent", verdict: last.verdict };
   // A process that has just ended has no environment either: its end is the better answer.
-  if (why !== null) return withheld(why);
+  if (why !== null)
+    return last.verdict.kind === "current" ? withheld(why) : { kind: "not-sent", verdict: last.verdict };
   if (!last.permitted) return { kind: "denied", errno: "EPERM" };
   if (order.target === "group" && !last.leads) return { kind: "denied", errno: "ESRCH" };
   return sendBy("narrow-window", () => ports.kill(order.target === "group" ? -pid : pid, order.signal));

@@ -15,7 +15,7 @@ export interface FakeProcess {
   readonly threadIds: readonly number[];
   readonly startTicks: string;
   readonly environment: Readonly<Record<string, string>>;
-  /** Errors that files of this process give: `stat`, `status`, `environ`, `fd`. */
+  /** Errors that opening files of this process gives: `stat`, `status`, `environ`, `fd`; or, as `again`, reading one that is open. */
   readonly unreadable: Readonly<Record<string, string>>;
   /** Field 38 of stat for the process itself; its threads show -1. 0: a /proc that leaves the field open, for both. */
   readonly exitSignal: number;
@@ -29,6 +29,8 @@ export interface FakeProcess {
   readonly foreign: boolean;
   /** Signals that do not end it. SIGKILL ends all but those that list it, as a process stuck in the kernel does. */
   readonly ignores: readonly Signal[];
+  /** What its zombie keeps for its parent, as waitpid(2) gives it; `null`: this kernel does not show it. */
+  readonly exitStatus: number | null;
   /** Text in place of its stat file. */
   readonly statText: string | null;
 }
@@ -49,6 +51,7 @@ const DEFAULTS: Omit<FakeProcess, "pid"> = {
   pidNamespace: "pid:[1]",
   foreign: false,
   ignores: [],
+  exitStatus: null,
   statText: null,
 };
 
@@ -162,8 +165,11 @@ export class FakeProcessTable implements ProcessPorts {
     const opened = this.#opened.get(fd);
     if (opened === undefined) throw systemError("EBADF");
     this.beforeCall(`again ${opened.path}`);
-    if (this.#serials.get(opened.pid) !== opened.serial) throw systemError("ESRCH");
-    return this.readFile(opened.path);
+    const process = this.#processes.get(opened.pid);
+    if (process === undefined || this.#serials.get(opened.pid) !== opened.serial) throw systemError("ESRCH");
+    const errno = process.unreadable["again"];
+    if (errno !== undefined) throw systemError(errno);
+    return render(process, opened.pid, opened.path.split("/").at(-1) ?? "");
   }
 
   closeFile(fd: number): void {
@@ -257,7 +263,8 @@ function renderStat(process: FakeProcess, pid: number): string {
   const between = "0 -1 4194304 0 0 0 0 150 50 0 0 20 0";
   const ends = exitSignal !== 0 && pid !== process.pid ? -1 : exitSignal;
   const fields = [state, ppid, process.pgrp ?? pid, pid, between, threads, 0, startTicks, 409_600, 10, ZEROS, ends];
-  return `${pid} (${command}) ${fields.join(" ")}\n`;
+  const last = process.exitStatus === null ? "" : ` ${"0 ".repeat(13)}${process.exitStatus}`;
+  return `${pid} (${command}) ${fields.join(" ")}${last}\n`;
 }
 
 function systemError(code: string): Error {
