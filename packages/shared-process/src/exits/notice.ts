@@ -54,5 +54,6 @@ export class ExitNotice implements ExitWatch, Disposable {
     this.#isDisposed = true;
     this.#callbacks.clear();
     this.#watching?.[Symbol.dispose]();
+    this.#watching = null;
   }
 }

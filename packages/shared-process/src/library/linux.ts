@@ -5,6 +5,7 @@ import type { ExitInfo } from "../types.ts";
 import { checked } from "./call.ts";
 import { createReserve, isExhaustion } from "./descriptors.ts";
 import { createEpoll } from "./epoll.ts";
+import type { KoffiLibrary } from "../observe/koffi-type.ts";
 import type { Koffi } from "./koffi.ts";
 import type { PidfdFeatures, PidfdLibrary, PidfdState } from "./pidfd.ts";
 
@@ -24,13 +25,14 @@ const POLLIN = 0x1;
 const POLLHUP = 0x10;
 
 type Calls = ReturnType<typeof bind>;
+type Call = ReturnType<KoffiLibrary["func"]>;
 
 function bind(koffi: Koffi): {
   readonly koffi: Koffi;
-  readonly syscall: (...args: unknown[]) => unknown;
-  readonly poll: (...args: unknown[]) => unknown;
-  readonly ioctl: (...args: unknown[]) => unknown;
-  readonly getsockopt: (...args: unknown[]) => unknown;
+  readonly syscall: Call;
+  readonly poll: Call;
+  readonly ioctl: Call;
+  readonly getsockopt: Call;
 } {
   const library = koffi.load(null);
   return {

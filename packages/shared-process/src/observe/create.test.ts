@@ -103,7 +103,7 @@ describe("capabilities", () => {
     });
     expect(capabilities(world("narrow"))).toEqual({
       backend: "linux-narrow",
-      reason: "no pidfd library is given",
+      reason: "no library is given",
       kernelIds: false,
       boundSignals: false,
       boundGroupSignals: false,
@@ -148,7 +148,7 @@ describe("the host", () => {
 describe("bare back-end", () => {
   it.each([
     ["without /proc", (table: FakeProcessTable) => table.files.set("/proc/self", "!ENOENT"), "no-proc"],
-    ["on another platform", (table: FakeProcessTable) => Object.assign(table, { platform: "darwin" }), "unsupported"],
+    ["on another platform", (table: FakeProcessTable) => Object.assign(table, { platform: "sunos" }), "unsupported"],
   ])("I134 proves nothing and signals nothing %s", (_title, change, why) => {
     const { table, recorded } = world("narrow");
     change(table);

@@ -2,16 +2,11 @@ import type { FoundPidfds } from "../library/system.ts";
 import type { ProcessObserver } from "../types.ts";
 import { createBareObserver } from "./bare.ts";
 import { createHostReader } from "./host.ts";
+import { createLateObserver, type LibraryPolicy, type Strongest } from "./late.ts";
 import { createNarrowObserver } from "./narrow.ts";
 import { whyProcIsBlind } from "./observe.ts";
 import { createPidfdObserver } from "./pidfd.ts";
 import type { LinuxDeps } from "./sight.ts";
-
-/**
- * `at-first-use`: with the first question. `for-signals`: with the first signal, `open`, `peer` or `capabilities`, so that a
- * program that looks and seldom signals stays small; what it identifies before has no kernel id. `never`.
- */
-export type LibraryPolicy = "at-first-use" | "for-signals" | "never";
 
 interface LinuxOptions {
   readonly policy: LibraryPolicy;
@@ -19,9 +14,6 @@ interface LinuxOptions {
   readonly findPidfds: () => FoundPidfds;
 }
 
-const UNWANTED = { kind: "absent", reason: "the library is not wanted", passing: false } as const;
-
-/** Chooses between the two Linux back-ends at each call, since the library comes late. */
 export function createLinuxObserver(
   base: Omit<LinuxDeps, "readHost">,
   { policy, findPidfds }: LinuxOptions,
@@ -32,28 +24,10 @@ export function createLinuxObserver(
     whyProcIsBlind(deps.ports) === "no-proc"
       ? createBareObserver("no-proc", `/proc is not mounted, and ${reason}`)
       : createNarrowObserver(deps, reason);
-  let strongest: ProcessObserver | null = null;
-  const load = (): ProcessObserver => {
-    if (strongest !== null) return strongest;
-    const found = policy === "never" ? UNWANTED : findPidfds();
-    if (found.kind === "absent" && found.passing) return without(found.reason);
-    strongest = found.kind === "found" ? createPidfdObserver({ ...deps, pidfds: found.pidfds }) : without(found.reason);
-    return strongest;
+  const strongest = (): Strongest => {
+    const found = findPidfds();
+    if (found.kind === "absent") return found;
+    return { kind: "found", observer: createPidfdObserver({ ...deps, pidfds: found.pidfds }) };
   };
-  let weak: ProcessObserver | null = null;
-  const look = (): ProcessObserver => {
-    if (policy === "at-first-use" || strongest !== null) return load();
-    return (weak ??= without("the library is loaded with the first signal"));
-  };
-  return {
-    capabilities: () => load().capabilities(),
-    self: () => look().self(),
-    identify: (pid) => look().identify(pid),
-    verdict: (identity) => look().verdict(identity),
-    open: (identity, options) => load().open(identity, options),
-    adopt: (child, options) => look().adopt(child, options),
-    peer: (socket) => load().peer(socket),
-    signal: (identity, signal, options) => load().signal(identity, signal, options),
-    signalGroup: (identity, signal, options) => load().signalGroup(identity, signal, options),
-  };
+  return createLateObserver({ policy, strongest, without });
 }
