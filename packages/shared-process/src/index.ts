@@ -1,3 +1,6 @@
+export type { Cgroup, CgroupChange, CgroupMembers, CgroupRemoval } from "./cgroup/cgroup.ts";
+export { makeCgroup, type MadeCgroup, openCgroup, type OpenedCgroup } from "./cgroup/make.ts";
+export { type CgroupPorts, systemCgroupPorts } from "./cgroup/ports.ts";
 export { systemClock } from "./clock.ts";
 export { type Environment, ownEnvironment, sessionEnvironment } from "./environment.ts";
 export { CodedError, errnoOf, invariant, reasonOf } from "./errors.ts";
@@ -24,7 +27,8 @@ export type { LaunchFailure, LaunchFailureCode, LaunchOptions } from "./spawn/la
 export { type OwnedProcess, type OwnedSpawnOptions, spawnOwned } from "./spawn/owned.ts";
 export { isDefunct, type ParsedStat, parseStat, type ProcessStat } from "./stat.ts";
 export type { Spare } from "./tree/ancestry.ts";
-export { type EndMarkedOptions, endMarked, type TreeReport } from "./tree/end.ts";
+export { endTree, type EndTreeOptions, type TreeReport } from "./tree/end.ts";
+export { findTree, type FoundTree, type TreeProcess } from "./tree/find.ts";
 export { defaultKeep } from "./tree/keep.ts";
 export { type MarkedProcess, type MarkedScan, scanMarked, type ScanOptions } from "./tree/scan.ts";
 export {
@@ -33,7 +37,9 @@ export {
   type FoundProcess,
   scanEnvironments,
 } from "./tree/environments.ts";
+export type { UnprovenProcess } from "./tree/prove.ts";
 export { openPaths, type OpenPaths } from "./tree/open-paths.ts";
+export type { TreeOptions } from "./tree/tree.ts";
 export { type TreeUsage, treeUsage } from "./tree/usage.ts";
 export type {
   BackendName,

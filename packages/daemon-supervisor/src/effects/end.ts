@@ -1,6 +1,6 @@
-import { CodedError, defaultKeep, endMarked, errnoOf, reasonOf } from "@holdfast/shared-process";
+import { CodedError, defaultKeep, endTree, errnoOf, reasonOf } from "@holdfast/shared-process";
 import { readJournal, removeFile, removeJournal } from "@holdfast/recovery-journal";
-import type { MarkedProcess } from "@holdfast/shared-process";
+import type { TreeProcess } from "@holdfast/shared-process";
 import { isAction, isRecordedSupervisor, operationKinds, sessionDirectory } from "@holdfast/session-worker/transport";
 import type { RetainedProcess, SessionStore } from "@holdfast/session-worker/transport";
 import type { StopIntent, WorkerProcess } from "../lifecycle/state.ts";
@@ -151,7 +151,7 @@ export class Ender {
 
   async #sweep({ generation, marker }: WorkerProcess, force: boolean): Promise<readonly RetainedProcess[]> {
     const { observer, clock } = this.#context;
-    const report = await endMarked({
+    const report = await endTree({
       marker: { name: MARKER_NAME, value: marker },
       graceMs: force ? 0 : SWEEP_GRACE_MS,
       keep: defaultKeep,
@@ -165,7 +165,7 @@ export class Ender {
     this.#since.delete(generation);
     const retained =
       (kept: boolean) =>
-      (found: MarkedProcess): RetainedProcess => ({
+      (found: TreeProcess): RetainedProcess => ({
         identity: found.identity,
         command: found.command,
         marker,

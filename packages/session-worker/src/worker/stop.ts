@@ -1,4 +1,4 @@
-import { defaultKeep, endMarked, scanMarked } from "@holdfast/shared-process";
+import { defaultKeep, endTree, scanMarked } from "@holdfast/shared-process";
 import type { Clock, ProcessObserver } from "@holdfast/shared-process";
 import type { WorkerStopParams } from "../transport/messages.ts";
 import { isRecordedSupervisor } from "../transport/recorded-supervisor.ts";
@@ -48,7 +48,7 @@ export async function endSession({ running, marker, force, clock, observer, goal
   const graceMs = force ? FORCED_GRACE_MS : STOP_GRACE_MS;
   const isEnd = goal() === "stop" || goal() === "archive";
   session.close(isEnd ? "cancelled" : "interrupted");
-  const sweep = endMarked({
+  const sweep = endTree({
     marker: { name: MARKER_NAME, value: marker },
     graceMs,
     lastRoundsMs: SWEEP_MARGIN_MS,

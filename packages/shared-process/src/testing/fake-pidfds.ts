@@ -75,9 +75,12 @@ export class FakePidfds implements PidfdLibrary {
   send(fd: number, signal: Signal, target: "process" | "group"): void {
     const { pid, serial } = this.#of(fd);
     this.#table.beforeCall(`pidfd_send_signal ${pid} ${signal} ${target}`);
+    const holder = this.#table.serialOf(pid);
+    // A number is given away only when its group is empty as well: then this descriptor has nobody to signal.
+    const isOwn = target === "group" ? holder === serial || holder === null : holder === serial;
+    if (!isOwn) throw systemError("ESRCH");
     if (target === "group") this.#table.killGroup(pid, signal);
-    else if (this.#table.serialOf(pid) === serial) this.#table.kill(pid, signal);
-    else throw systemError("ESRCH");
+    else this.#table.kill(pid, signal);
   }
 
   exitStatusOf(fd: number): ExitInfo["status"] {

@@ -19,6 +19,10 @@ export interface FakeProcess {
   readonly unreadable: Readonly<Record<string, string>>;
   /** Its process group; by default its own. */
   readonly pgrp: number | null;
+  /** Its session; by default its own. */
+  readonly session: number | null;
+  /** Directory of its cgroup; see `FakeCgroups`. */
+  readonly cgroup: string | null;
   readonly uid: number;
   /** What its links in /proc/PID/fd say, from descriptor 0 on. */
   readonly open: readonly string[];
@@ -41,6 +45,8 @@ const DEFAULTS: Omit<FakeProcess, "pid"> = {
   environment: {},
   unreadable: {},
   pgrp: null,
+  session: null,
+  cgroup: null,
   uid: 1000,
   open: [],
   pidNamespace: "pid:[1]",
@@ -83,6 +89,7 @@ export class FakeProcessTable implements ProcessPorts {
   /** Starts a process, or puts another in the place of the one with that number. */
   start(process: Partial<FakeProcess> & Pick<FakeProcess, "pid">): FakeProcess {
     const full = { ...DEFAULTS, ...process };
+    if (this.#processes.has(full.pid)) this.#orphan(full.pid);
     this.#processes.set(full.pid, full);
     this.#serials.set(full.pid, (this.#lastSerial += 1));
     this.#changed();
@@ -117,17 +124,34 @@ export class FakeProcessTable implements ProcessPorts {
   /** The process ends, and nobody waits for it. */
   end(pid: number): void {
     this.change(pid, { state: "Z", threads: 1 });
+    this.#orphan(pid);
   }
 
-  /** Its number is free again. */
+  /** Its number is free again, and its children have another parent. */
   reap(pid: number): void {
     this.#processes.delete(pid);
     this.#serials.delete(pid);
+    this.#orphan(pid);
     this.#changed();
+  }
+
+  /** Whether somebody has the number, be it as a zombie. */
+  has(pid: number): boolean {
+    return this.#processes.has(pid);
+  }
+
+  /** Numbers of the processes in a cgroup. */
+  membersOf(cgroup: string): number[] {
+    const members = [...this.#processes.values()].filter((process) => process.cgroup === cgroup);
+    return members.filter((process) => !isDefunct(process)).map(({ pid }) => pid);
   }
 
   readFile(path: string): string {
     this.beforeCall(path);
+    return this.#read(path);
+  }
+
+  #read(path: string): string {
     const own = /^\/proc\/(\d+)\/([a-z]+)$/.exec(path);
     if (own === null) return this.#extra(path);
     const process = this.#holderOf(Number(own[1]));
@@ -160,16 +184,16 @@ export class FakeProcessTable implements ProcessPorts {
     if (opened === undefined) throw systemError("EBADF");
     this.beforeCall(`again ${opened.path}`);
     if (this.#serials.get(opened.pid) !== opened.serial) throw systemError("ESRCH");
-    return this.readFile(opened.path);
+    return this.#read(opened.path);
   }
 
   closeFile(fd: number): void {
     if (!this.#opened.delete(fd)) throw systemError("EBADF");
   }
 
-  /** Descriptors of files that nobody has closed. */
+  /** Descriptors, of files and of processes, that nobody has closed. */
   get openCount(): number {
-    return this.#opened.size;
+    return this.#pidfds.reduce((sum, pidfds) => sum + pidfds.openCount, this.#opened.size);
   }
 
   listDirectory(path: string): readonly string[] {
@@ -190,20 +214,29 @@ export class FakeProcessTable implements ProcessPorts {
     this.#deliver(pid, signal);
   }
 
+  /** To all of them in one step, as the kernel does it for a cgroup, whoever their user is. */
+  killAtOnce(pids: readonly number[]): void {
+    for (const pid of pids) this.#deliver(pid, "SIGKILL", true);
+  }
+
   #deliverToGroup(leader: number, signal: Signal): void {
     const members = [...this.#processes.values()].filter((process) => (process.pgrp ?? process.pid) === leader);
     if (members.length === 0) throw systemError("ESRCH");
     for (const member of members) this.#deliver(member.pid, signal);
   }
 
+  #orphan(parent: number): void {
+    for (const { pid, ppid } of this.#processes.values()) if (ppid === parent) this.change(pid, { ppid: 1 });
+  }
+
   #changed(): void {
     for (const pidfds of this.#pidfds) pidfds.changed();
   }
 
-  #deliver(pid: number, signal: Signal | 0): void {
+  #deliver(pid: number, signal: Signal | 0, isPermitted = false): void {
     const process = this.#holderOf(pid);
     if (process === undefined) throw systemError("ESRCH");
-    if (process.foreign) throw systemError("EPERM");
+    if (process.foreign && !isPermitted) throw systemError("EPERM");
     if (signal === 0) return;
     this.delivered.push({ pid: process.pid, signal });
     const harmless = signal === "SIGCONT" || signal === "SIGSTOP" || process.ignores.includes(signal);
@@ -249,7 +282,7 @@ function render(process: FakeProcess, pid: number, file: string): string {
 function renderStat(process: FakeProcess, pid: number): string {
   const { command, state, ppid, threads, startTicks } = process;
   const between = "0 -1 4194304 0 0 0 0 150 50 0 0 20 0";
-  return `${pid} (${command}) ${state} ${ppid} ${process.pgrp ?? pid} ${pid} ${between} ${threads} 0 ${startTicks} 409600 10\n`;
+  return `${pid} (${command}) ${state} ${ppid} ${process.pgrp ?? pid} ${process.session ?? pid} ${between} ${threads} 0 ${startTicks} 409600 10\n`;
 }
 
 function systemError(code: string): Error {
