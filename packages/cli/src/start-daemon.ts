@@ -1,7 +1,7 @@
 import { findOwner, probeDaemon } from "@holdfast/client";
 import { DAEMON_START_TIMEOUT_MS, MAINTENANCE_TIMEOUT_MS, ProtocolError } from "@holdfast/client/protocol";
 import { ensurePrivateDirectory, nodeFileSystem } from "@holdfast/recovery-journal";
-import { ownEnvironment, spawnGated } from "@holdfast/shared-process";
+import { createObserver, ownEnvironment, spawnGated } from "@holdfast/shared-process";
 import type { GatedProcess } from "@holdfast/shared-process";
 import { closeSync, fstatSync, openSync } from "node:fs";
 import { join } from "node:path";
@@ -47,6 +47,8 @@ async function spawnSupervisor(home: string, environment: NodeJS.ProcessEnv, err
     args: [supervisor],
     env: ownEnvironment(environment, { HOLDFAST_HOME: home }),
     cwd: "/",
+    // It is waited for, and told by its record once it serves: what the library adds is not needed here.
+    observer: createObserver({ library: "never" }),
     standardError: errors,
   });
   if (spawned.kind === "failed") throw startFailed(home, spawned.message, "");

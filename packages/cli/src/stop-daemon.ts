@@ -45,7 +45,7 @@ async function request(context: Context, mode: StopMode, record: OwnerRecord | n
 
 async function terminate({ identity }: OwnerRecord, mismatch: unknown): Promise<{ pid: number }> {
   const { createObserver } = await import("@holdfast/shared-process");
-  const outcome = createObserver({ mode: "narrow" }).signal(identity, "SIGTERM");
+  const outcome = createObserver({ mode: "narrow", library: "for-signals" }).signal(identity, "SIGTERM");
   if (outcome.kind === "sent") return { pid: identity.pid };
   throw mismatch;
 }

@@ -93,7 +93,7 @@ export function composeSupervisor(parts: SupervisorParts): Supervisor {
   };
   const stores = new Stores(context);
   const launcher = new Launcher(context, stores);
-  const watcher = new Watcher(context, (generation) => launcher.isChild(generation));
+  const watcher = new Watcher(context, launcher);
   const channels = new Channels(context, watcher, (sessionId, report) => {
     catalog.touch(sessionId, new Date(report.lastActivityAt).toISOString());
     changes.tell(sessionId);

@@ -192,7 +192,8 @@ async function serve({ home, workerProgram }: SupervisorOptions, { ownership, se
   keepReserve(nodeFileSystem, home).catch((error: unknown) =>
     log.warn({ reason: reasonOf(error) }, "no room to keep a reserve for a full disk"),
   );
-  log.info({ epoch: ownership.epoch, socketPath }, "serving");
+  const { backend, reason } = supervisor.context.observer.capabilities();
+  log.info({ epoch: ownership.epoch, socketPath, backend, reason }, "serving");
   idle.look(supervisor.context.registry);
   const guard = guardHome({ home, socketPath, clock: systemClock }, () => {
     try {

@@ -22,7 +22,7 @@ export async function runWorker(): Promise<number> {
     orders,
     clock: systemClock,
     ids: systemIds,
-    observer: createObserver({ mode: "narrow" }),
+    observer: createObserver({ mode: "narrow", library: "for-signals" }),
   });
   process.on("SIGTERM", () => worker.close("SIGTERM"));
   await worker.listen();

@@ -15,7 +15,7 @@ export {
   watchLifeline,
 } from "./lifeline.ts";
 export { createObserver, type ObserverOptions } from "./observe/create.ts";
-export type { LibraryPolicy } from "./observe/linux.ts";
+export type { LibraryPolicy } from "./observe/late.ts";
 export type { SignalMode } from "./observe/rules.ts";
 export type { PidfdFeatures, PidfdLibrary, PidfdState } from "./library/pidfd.ts";
 export { type ProcessPorts, systemPorts } from "./ports.ts";

@@ -22,8 +22,15 @@ describe("parseStat", () => {
         threads: 3,
         startTicks: "987654",
         residentPages: 200,
+        exitStatus: null,
       },
     });
+  });
+
+  it("reads the status that a zombie keeps as the last field, and none on kernels that do not have it", () => {
+    const whole = `${line("node", { state: "Z" }).trim()} ${"0 ".repeat(26)}`;
+    expect(parseStat(`${whole}2304\n`)).toMatchObject({ stat: { exitStatus: 2304 } });
+    expect(parseStat(`${whole.trim()}\n`)).toMatchObject({ stat: { exitStatus: null } });
   });
 
   it("is not misled by any name of a program (last closing parenthesis)", () => {

@@ -13,6 +13,8 @@ export interface ProcessStat {
   readonly startTicks: string;
   /** Resident memory; shared pages count in every process that has them. */
   readonly residentPages: number;
+  /** As waitpid(2) gives it, once it has ended; 0 also where the kernel hides it, `null` on kernels before 3.5. */
+  readonly exitStatus: number | null;
 }
 
 export type ParsedStat = { readonly kind: "parsed"; readonly stat: ProcessStat } | { readonly kind: "unparsable" };
@@ -49,6 +51,7 @@ export function parseStat(text: string): ParsedStat {
       threads: number(20),
       startTicks,
       residentPages: number(24),
+      exitStatus: fields.length < place(52) + 1 ? null : number(52),
     },
   };
 }

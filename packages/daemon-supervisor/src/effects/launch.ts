@@ -1,6 +1,6 @@
 import { closeSync, openSync } from "node:fs";
 import { createLifeline, errnoOf, holdLifeline, ownEnvironment, reasonOf, spawnGated } from "@holdfast/shared-process";
-import type { GatedProcess, LaunchFailure, Lifeline } from "@holdfast/shared-process";
+import type { GatedProcess, LaunchFailure, Lifeline, ProcessHandle } from "@holdfast/shared-process";
 import { ensurePrivateDirectory, removeFile } from "@holdfast/recovery-journal";
 import { WORKER_PROTOCOL_VERSION } from "@holdfast/session-worker/transport";
 import type { WorkerOrders } from "@holdfast/session-worker/transport";
@@ -30,9 +30,9 @@ export class Launcher {
     this.#turns = new Turns(context.clock);
   }
 
-  /** An own child's exit arrives as an event; others are watched by their verdict. */
-  isChild(generation: string): boolean {
-    return this.#children.has(generation);
+  /** Of an own child that has not ended. */
+  handleOf(generation: string): ProcessHandle | null {
+    return this.#children.get(generation)?.handle ?? null;
   }
 
   async spawn(sessionId: string, generation: string): Promise<void> {
@@ -63,8 +63,9 @@ export class Launcher {
     this.#children.set(generation, child);
     const process = { ...draft, identity: child.identity };
     registry.dispatch(sessionId, { type: "spawned", generation, process });
-    child.onExit(() => {
+    child.onExit((exit) => {
       this.#children.delete(generation);
+      this.#context.log.info({ sessionId, generation, exit }, "the worker ended");
       registry.dispatch(sessionId, { type: "process_gone", generation, how: "gone" });
     });
     child.unref();
@@ -127,6 +128,7 @@ export class Launcher {
         args: [workerProgram],
         env: ownEnvironment(process.env, { [HOME_NAME]: home, [GENERATION_NAME]: draft.generation }),
         cwd: "/",
+        observer: this.#context.observer,
         standardError: errors,
         ...(lifeline ? { lifelineFd: lifeline.fd } : {}),
       });

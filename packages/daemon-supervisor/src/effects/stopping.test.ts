@@ -1,7 +1,7 @@
 import { createObserver } from "@holdfast/shared-process";
 import { FakeClock, FakeProcessTable } from "@holdfast/shared-process/testing";
 import { pino } from "pino";
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { newCounters } from "../counters.ts";
 import { freshOf, intentOf, processOf } from "../lifecycle/samples.testing.ts";
 import type { StateName, WorkerProcess } from "../lifecycle/state.ts";
@@ -13,12 +13,13 @@ const worker = { pid: PID, startTicks: "5000", environment: { HOLDFAST_GENERATIO
 const stranger = { ...worker, startTicks: "9000", environment: {} };
 
 /** The reducer, the registry and the signals of the product, over a process table and a clock of the test's. */
-function world(process: Partial<Parameters<FakeProcessTable["start"]>[0]> = {}) {
+function worldOf(backend: "narrow" | "pidfd", process: Partial<Parameters<FakeProcessTable["start"]>[0]> = {}) {
   const table = new FakeProcessTable();
   table.start({ ...worker, ...process });
-  const observer = createObserver({ mode: "narrow", ports: table });
-  const identified = observer.identify(PID);
   const clock = new FakeClock();
+  const pidfds = backend === "pidfd" ? { pidfds: table.pidfds() } : {};
+  const observer = createObserver({ mode: "narrow", ports: table, clock, ...pidfds });
+  const identified = observer.identify(PID);
   const effects: string[] = [];
   const registry: Registry = new Registry({
     clock,
@@ -34,7 +35,7 @@ function world(process: Partial<Parameters<FakeProcessTable["start"]>[0]> = {}) 
     onDecision: () => undefined,
   });
   const log = pino({ level: "silent" });
-  const watcher = new Watcher({ observer, counters: newCounters(), registry, log, clock }, () => false);
+  const watcher = new Watcher({ observer, counters: newCounters(), registry, log, clock }, { handleOf: () => null });
   const identity = identified.kind === "identified" ? identified.identity : processOf("g").identity;
   const recorded: WorkerProcess = { ...processOf("g"), identity };
   registry.enroll("s", { name: "reconnecting", process: recorded, launches: [], due: null }, []);
@@ -55,60 +56,64 @@ function world(process: Partial<Parameters<FakeProcessTable["start"]>[0]> = {}) 
   return { table, pass, stop, state, signals, effects };
 }
 
-it("I2 I10 a worker that ignores SIGTERM gets SIGKILL 5 s after the deadline, and is finalized once it is gone", async () => {
-  const { pass, stop, state, signals } = world({ ignores: ["SIGTERM"] });
-  await stop();
-  await pass(6_900);
-  expect([state(), signals()]).toEqual(["stopping", [`SIGTERM ${PID}`]]);
-  await pass(200);
-  expect([state(), signals()]).toEqual(["finalizing", [`SIGTERM ${PID}`, `SIGKILL ${PID}`]]);
-});
+describe.each(["narrow", "pidfd"] as const)("with the %s back-end", (backend) => {
+  const world = (process: Parameters<typeof worldOf>[1] = {}) => worldOf(backend, process);
 
-it("I7 I8 I42 I80 a number that is somebody else's by the time of the kill: finalized, and the stranger is not signalled", async () => {
-  const { table, pass, stop, state, signals } = world({ ignores: ["SIGTERM"] });
-  await stop();
-  await pass(3_000);
-  table.start(stranger);
-  await pass(10_000);
-  expect([state(), signals()]).toEqual(["finalizing", [`SIGTERM ${PID}`]]);
-});
+  it("I2 I10 a worker that ignores SIGTERM gets SIGKILL 5 s after the deadline, and is finalized once it is gone", async () => {
+    const { pass, stop, state, signals } = world({ ignores: ["SIGTERM"] });
+    await stop();
+    await pass(6_900);
+    expect([state(), signals()]).toEqual(["stopping", [`SIGTERM ${PID}`]]);
+    await pass(200);
+    expect([state(), signals()]).toEqual(["finalizing", [`SIGTERM ${PID}`, `SIGKILL ${PID}`]]);
+  });
 
-it("I18 the kill looks afresh in its own turn: a number that changes hands just before it is not signalled", async () => {
-  const { table, pass, stop, state, signals, effects } = world({ ignores: ["SIGTERM"] });
-  await stop();
-  await pass(6_900);
-  // Behind the first look of the signal itself, which found the worker. Another start is all that tells the two apart.
-  table.beforeCall = (call) => {
-    const isLate = effects.at(-1) === "SIGKILL" && call.endsWith(`/proc/${PID}/environ`);
-    if (isLate) table.start({ ...worker, startTicks: "9000" });
-  };
-  await pass(1_000);
-  expect(effects).toEqual(["SIGTERM", "SIGKILL"]);
-  expect([state(), signals()]).toEqual(["finalizing", [`SIGTERM ${PID}`]]);
-});
+  it("I7 I8 I42 I80 a number that is somebody else's by the time of the kill: finalized, and the stranger is not signalled", async () => {
+    const { table, pass, stop, state, signals } = world({ ignores: ["SIGTERM"] });
+    await stop();
+    await pass(3_000);
+    table.start(stranger);
+    await pass(10_000);
+    expect([state(), signals()]).toEqual(["finalizing", [`SIGTERM ${PID}`]]);
+  });
 
-it("I11 I16 I19 I44 I79 what cannot be observed is neither signalled nor finalized, and the kill stays armed", async () => {
-  const { table, pass, stop, state, signals } = world({ ignores: ["SIGTERM"] });
-  await stop();
-  table.change(PID, { unreadable: { stat: "EACCES", status: "EACCES" } });
-  await pass(60_000);
-  expect([state(), signals()]).toEqual(["stopping", [`SIGTERM ${PID}`]]);
-  table.change(PID, { unreadable: {} });
-  await pass(1_100);
-  expect([state(), signals()]).toEqual(["finalizing", [`SIGTERM ${PID}`, `SIGKILL ${PID}`]]);
-});
+  it("I18 the kill looks afresh in its own turn: a number that changes hands just before it is not signalled", async () => {
+    const { table, pass, stop, state, signals, effects } = world({ ignores: ["SIGTERM"] });
+    await stop();
+    await pass(6_900);
+    // Behind the first look of the signal itself, which found the worker. Another start is all that tells the two apart.
+    table.beforeCall = (call) => {
+      const isLate = effects.at(-1) === "SIGKILL" && call.endsWith(`/proc/${PID}/environ`);
+      if (isLate) table.start({ ...worker, startTicks: "9000" });
+    };
+    await pass(1_000);
+    expect(effects).toEqual(["SIGTERM", "SIGKILL"]);
+    expect([state(), signals()]).toEqual(["finalizing", [`SIGTERM ${PID}`]]);
+  });
 
-it("I12 I131 a process of the right number and start that is not of this launch gets no signal", async () => {
-  const { pass, stop, state, signals } = world({ environment: { HOLDFAST_GENERATION: "another" } });
-  await stop();
-  await pass(20_000);
-  expect([state(), signals()]).toEqual(["stopping", []]);
-});
+  it("I11 I16 I19 I44 I79 what cannot be observed is neither signalled nor finalized, and the kill stays armed", async () => {
+    const { table, pass, stop, state, signals } = world({ ignores: ["SIGTERM"] });
+    await stop();
+    table.change(PID, { unreadable: { stat: "EACCES", status: "EACCES", environ: "EACCES" } });
+    await pass(60_000);
+    expect([state(), signals()]).toEqual(["stopping", [`SIGTERM ${PID}`]]);
+    table.change(PID, { unreadable: {} });
+    await pass(1_100);
+    expect([state(), signals()]).toEqual(["finalizing", [`SIGTERM ${PID}`, `SIGKILL ${PID}`]]);
+  });
 
-it("I3 a zombie is gone", async () => {
-  const { table, pass, stop, state, signals } = world();
-  table.end(PID);
-  await stop();
-  await pass(100);
-  expect([state(), signals()]).toEqual(["finalizing", []]);
+  it("I12 I131 a process of the right number and start that is not of this launch gets no signal", async () => {
+    const { pass, stop, state, signals } = world({ environment: { HOLDFAST_GENERATION: "another" } });
+    await stop();
+    await pass(20_000);
+    expect([state(), signals()]).toEqual(["stopping", []]);
+  });
+
+  it("I3 a zombie is gone", async () => {
+    const { table, pass, stop, state, signals } = world();
+    table.end(PID);
+    await stop();
+    await pass(100);
+    expect([state(), signals()]).toEqual(["finalizing", []]);
+  });
 });

@@ -38,7 +38,7 @@ const isOver = (kind: string): boolean => kind === "gone" || kind === "replaced"
 
 /** The owner that a record names. */
 export function endOwner(record: OwnerRecord): Promise<boolean> {
-  const observer = createObserver({ mode: "narrow" });
+  const observer = createObserver({ mode: "narrow", library: "for-signals" });
   return end({
     isGone: () => isOver(verdictOf(observer, record).kind),
     signal: (signal) => void observer.signal(record.identity, signal),
@@ -47,7 +47,7 @@ export function endOwner(record: OwnerRecord): Promise<boolean> {
 
 /** A supervisor that no record names: what proves it is the lifeline of this home in its hands. */
 export function endLostSupervisor(identity: ProcessIdentity, home: string): Promise<boolean> {
-  const observer = createObserver({ mode: "narrow" });
+  const observer = createObserver({ mode: "narrow", library: "for-signals" });
   return end({
     isGone: () => isOver(observer.verdict(identity).kind),
     signal: (signal) => {

@@ -43,7 +43,7 @@ export interface HomeView {
 export function viewHome(
   home: string,
   holders: readonly FoundProcess[],
-  observer = createObserver({ mode: "narrow" }),
+  observer = createObserver({ mode: "narrow", library: "for-signals" }),
 ): HomeView {
   const problems: string[] = [];
   const attempt = <T>(read: () => T, otherwise: T): T => {

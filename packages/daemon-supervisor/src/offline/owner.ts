@@ -11,7 +11,10 @@ export type OfflineOwner =
   | { readonly kind: "unknown"; readonly why: string; readonly record: OwnerRecord | null };
 
 /** Who owns a home, by its records and the kernel alone. */
-export function ownerState(home: string, observer = createObserver({ mode: "narrow" })): OfflineOwner {
+export function ownerState(
+  home: string,
+  observer = createObserver({ mode: "narrow", library: "for-signals" }),
+): OfflineOwner {
   const top = topOwner(nodeFileSystem, home);
   const record = top.kind === "found" ? top.record : null;
   const state = judgeOwner(observer, home, top);

@@ -24,7 +24,7 @@ export interface Survey {
  */
 export function survey(home: string, remembered: readonly KnownMarker[] = []): Survey {
   const scan = scanHoldfast();
-  const observer = createObserver({ mode: "narrow" });
+  const observer = createObserver({ mode: "narrow", library: "for-signals" });
   const seen = discoverHomes(home, scan).map(({ home: path, holders }) => viewHome(path, holders, observer));
   const homes = isExplained(scan, seen) ? seen : seen.map(withRetained);
   const byPath = new Map(homes.map((view) => [canonical(view.home), view]));

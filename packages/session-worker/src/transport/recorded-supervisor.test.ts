@@ -38,7 +38,7 @@ describe("a process with the supervisor's title", () => {
 
   it("is not spared for its title alone, nor for a record that names another or says stopped", () => {
     expect(isSpared()).toBe(false);
-    record({ ...identity, startTicks: "1" });
+    record({ ...identity, startTicks: "1", pidfsInode: "1" });
     expect(isSpared()).toBe(false);
     record(identity, "stopped");
     expect(isSpared()).toBe(false);
@@ -50,7 +50,7 @@ describe("a process with the supervisor's title", () => {
   it("I134 is spared when the record of the home that it holds cannot be understood", () => {
     writeFileSync(`${home}/owner/4.json`, "damage");
     expect(isSpared()).toBe(true);
-    record({ ...identity, pidNamespace: "pid:[1]" });
+    record({ ...identity, pidNamespace: "pid:[1]", pidfsInode: null });
     rmSync(`${home}/owner/4.json`);
     expect(isSpared()).toBe(true);
   });

@@ -56,14 +56,15 @@ export async function launchSession(options: LaunchOptions): Promise<Launched | 
 }
 
 async function startAgent(options: LaunchOptions, store: SessionStore, directory: string): Promise<Launched | Failed> {
-  const { orders, params, clock, ids, onChange } = options;
+  const { orders, params, clock, ids, observer, onChange } = options;
   await store.settleInterrupted();
   const environment = { ...params.environment, [MARKER_NAME]: orders.marker };
   const session = new Session({
     store,
     clock,
     onChange,
-    createAgent: (host) => new ShellAgent({ environment, directory, host, clock, ids, spare: isRecordedSupervisor }),
+    createAgent: (host) =>
+      new ShellAgent({ environment, directory, host, clock, ids, observer, spare: isRecordedSupervisor }),
   });
   const from = params.restored ? lastDirectory(transcriptAt(store.transcriptPath), store.transcriptSize) : null;
   const started = await session.agent.start({ restored: params.restored, lastDirectory: from });

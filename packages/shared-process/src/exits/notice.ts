@@ -12,6 +12,7 @@ export class ExitNotice implements ExitWatch, Disposable {
   #watching: Disposable | null = null;
   #exit: ExitInfo | null = null;
   #exited: Promise<ExitInfo> | null = null;
+  #isDisposed = false;
 
   constructor(watch: (ended: Ended) => Disposable) {
     this.#watch = watch;
@@ -35,8 +36,9 @@ export class ExitNotice implements ExitWatch, Disposable {
     return { [Symbol.dispose]: () => void this.#callbacks.delete(once) };
   }
 
-  /** Watches from now on, also when nobody has asked yet. */
+  /** Watches from now on, also when nobody has asked yet. After disposal nothing is watched any more. */
   begin(): void {
+    if (this.#isDisposed) return;
     this.#watching ??= this.#watch((exit) => this.#end(exit));
   }
 
@@ -49,7 +51,9 @@ export class ExitNotice implements ExitWatch, Disposable {
   }
 
   [Symbol.dispose](): void {
+    this.#isDisposed = true;
     this.#callbacks.clear();
     this.#watching?.[Symbol.dispose]();
+    this.#watching = null;
   }
 }

@@ -1,14 +1,10 @@
 import { createRequire } from "node:module";
 import { isMainThread } from "node:worker_threads";
 import { reasonOf } from "../errors.ts";
+import type { Koffi as PortableKoffi } from "../observe/koffi-type.ts";
 
 /** What Holdfast uses of the optional foreign-function library koffi 3. */
-export interface Koffi {
-  /** `null`: what is linked into Node itself, on Linux and macOS the C library. Throws when it cannot be opened. */
-  load(path: string | null): { func(prototype: string): (...args: unknown[]) => unknown };
-  /** Of the last call. */
-  errno(): number;
-  readonly os: { readonly errno: Readonly<Record<string, number>> };
+export interface Koffi extends PortableKoffi {
   /** Undocumented; see `epoll.ts` for what is asked of it. */
   readonly node: { poll(fd: number, options: object, callback: (status: number) => void): { unref(): void } };
 }

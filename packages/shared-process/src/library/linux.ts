@@ -1,9 +1,11 @@
 import { closeSync, fstatSync, openSync, readFileSync, statfsSync } from "node:fs";
 import { constants } from "node:os";
 import { errnoOf } from "../errors.ts";
+import { statusFromWait } from "../exits/status.ts";
 import type { ExitInfo } from "../types.ts";
 import { checked } from "./call.ts";
 import { createEpoll } from "./epoll.ts";
+import type { KoffiLibrary } from "../observe/koffi-type.ts";
 import type { Koffi } from "./koffi.ts";
 import type { PidfdFeatures, PidfdLibrary, PidfdState } from "./pidfd.ts";
 
@@ -23,13 +25,14 @@ const POLLIN = 0x1;
 const POLLHUP = 0x10;
 
 type Calls = ReturnType<typeof bind>;
+type Call = ReturnType<KoffiLibrary["func"]>;
 
 function bind(koffi: Koffi): {
   readonly koffi: Koffi;
-  readonly syscall: (...args: unknown[]) => unknown;
-  readonly poll: (...args: unknown[]) => unknown;
-  readonly ioctl: (...args: unknown[]) => unknown;
-  readonly getsockopt: (...args: unknown[]) => unknown;
+  readonly syscall: Call;
+  readonly poll: Call;
+  readonly ioctl: Call;
+  readonly getsockopt: Call;
 } {
   const library = koffi.load(null);
   return {
@@ -81,7 +84,7 @@ export function loadPidfdLibrary(koffi: Koffi, pid: number, parentPid: number): 
       checked(koffi, "getsockopt", () => calls.getsockopt(socketFd, SOL_SOCKET, SO_PEERPIDFD, result, length));
       return value.readInt32LE(0);
     },
-    watch: epoll.watch,
+    watch: (fd, until, callback) => epoll.watch(fd, until, callback),
   };
   return { ...library, features: probe(library, { pid, parentPid, calls }) };
 }
@@ -111,24 +114,11 @@ function exitStatusOf({ ioctl, koffi }: Calls, fd: number): ExitInfo["status"] {
     return null;
   }
   if ((info.readBigUInt64LE(0) & INFO_EXIT) === 0n) return null;
-  const status = info.readInt32LE(EXIT_CODE_AT);
-  const signal = status & 0x7f;
-  return signal === 0 ? { code: (status >> 8) & 0xff } : { signal: nameOf(signal) };
+  return statusFromWait(info.readInt32LE(EXIT_CODE_AT));
 }
-
-const signalNames = new Map(Object.entries(constants.signals).map(([name, number]) => [number, name]));
-const nameOf = (number: number): string => signalNames.get(number) ?? `SIG${number}`;
 
 /** One descriptor kept back, so that with none left a look at a process is still possible. */
 function createReserve(): { readonly giveUp: () => boolean; readonly take: () => void } {
-  const openSpare = (): number | null => {
-    try {
-      return openSync("/dev/null", "r");
-    } catch {
-      // None is free now; the next close tries again.
-      return null;
-    }
-  };
   let spare = openSpare();
   return {
     giveUp: () => {
@@ -141,6 +131,15 @@ function createReserve(): { readonly giveUp: () => boolean; readonly take: () =>
       spare ??= openSpare();
     },
   };
+}
+
+function openSpare(): number | null {
+  try {
+    return openSync("/dev/null", "r");
+  } catch {
+    // None is free now; the next close tries again.
+    return null;
+  }
 }
 
 function probe(

@@ -5,15 +5,11 @@ import type { PidfdLibrary } from "../library/pidfd.ts";
 import type { ProcessObserver } from "../types.ts";
 import { createBareObserver } from "./bare.ts";
 import { createHostReader } from "./host.ts";
-import { createNarrowObserver, type LinuxDeps } from "./narrow.ts";
+import { createLateObserver, type LibraryPolicy } from "./late.ts";
+import { createNarrowObserver } from "./narrow.ts";
 import { whyProcIsBlind } from "./observe.ts";
 import { createPidfdObserver } from "./pidfd.ts";
-
-/**
- * `at-first-use`: with the first question. `for-signals`: with the first signal, `open`, `peer` or `capabilities`, so that a
- * program that looks and seldom signals stays small; what it identifies before has no kernel id. `never`.
- */
-export type LibraryPolicy = "at-first-use" | "for-signals" | "never";
+import type { LinuxDeps } from "./sight.ts";
 
 interface LinuxOptions {
   readonly policy: LibraryPolicy;
@@ -21,11 +17,6 @@ interface LinuxOptions {
   readonly pidfds: PidfdLibrary | null | undefined;
 }
 
-type Strong =
-  | { readonly kind: "loaded"; readonly observer: ProcessObserver }
-  | { readonly kind: "absent"; readonly observer: ProcessObserver };
-
-/** Chooses between the two Linux back-ends at each call, since the library comes late. */
 export function createLinuxObserver(
   base: Omit<LinuxDeps, "readHost">,
   { policy, pidfds }: LinuxOptions,
@@ -36,39 +27,11 @@ export function createLinuxObserver(
     whyProcIsBlind(deps.ports) === "no-proc"
       ? createBareObserver("no-proc", `/proc is not mounted, and ${reason}`)
       : createNarrowObserver(deps, reason);
-  let strongest: Strong | null = null;
-  const load = (): ProcessObserver => {
-    strongest ??= choose(deps, policy, { pidfds, without });
-    return strongest.observer;
+  const strongest = (): ProcessObserver => {
+    const found = pidfds === undefined ? systemPidfds() : (pidfds ?? "no pidfd library is given");
+    return typeof found === "string" ? without(found) : createPidfdObserver({ ...deps, pidfds: found });
   };
-  let weak: ProcessObserver | null = null;
-  const look = (): ProcessObserver => {
-    if (policy === "at-first-use" || strongest !== null) return load();
-    return (weak ??= without("the library is loaded with the first signal"));
-  };
-  return {
-    capabilities: () => load().capabilities(),
-    self: () => look().self(),
-    identify: (pid) => look().identify(pid),
-    verdict: (identity) => look().verdict(identity),
-    open: (identity, options) => load().open(identity, options),
-    adopt: (child, options) => look().adopt(child, options),
-    peer: (socket) => load().peer(socket),
-    signal: (identity, signal, options) => load().signal(identity, signal, options),
-    signalGroup: (identity, signal, options) => load().signalGroup(identity, signal, options),
-  };
-}
-
-interface Choice extends Pick<LinuxOptions, "pidfds"> {
-  without(reason: string): ProcessObserver;
-}
-
-function choose(deps: LinuxDeps, policy: LibraryPolicy, { pidfds, without }: Choice): Strong {
-  if (policy === "never") return { kind: "absent", observer: without("the library is not wanted") };
-  const found = pidfds === undefined ? systemPidfds() : pidfds;
-  if (found === null) return { kind: "absent", observer: without("no pidfd library is given") };
-  if (typeof found === "string") return { kind: "absent", observer: without(found) };
-  return { kind: "loaded", observer: createPidfdObserver({ ...deps, pidfds: found }) };
+  return createLateObserver({ policy, strongest, without });
 }
 
 let system: PidfdLibrary | string | null = null;

@@ -1,5 +1,6 @@
 import { invariant } from "../errors.ts";
 import { ExitNotice } from "../exits/notice.ts";
+import { zombieStatus } from "../exits/status.ts";
 import type { PidfdLibrary } from "../library/pidfd.ts";
 import type {
   ExitInfo,
@@ -11,13 +12,15 @@ import type {
   Verdict,
 } from "../types.ts";
 import type { PidfdDeps } from "./pidfd.ts";
-import { DEFUNCT, isUntouchable, NO_SUCH_PID, type Order, sendBy, statIn, whyUnmarked, withheld } from "./rules.ts";
+import { DEFUNCT, NO_SUCH_PID, type Order, sendBy, statIn, whyUnmarked, whyUntouchable, withheld } from "./rules.ts";
 
 /**
- * How long an end is kept back for its status: the kernel tells it once the process is reaped, which its parent may never do.
- * Process 1 reaps in well under a millisecond; some container's one in tens.
+ * How long an end is kept back for its status where the zombie does not tell it: the kernel does once the process is reaped,
+ * which its parent may never do, and some container's process 1 only every two seconds.
  */
 const STATUS_WAIT_MS = 50;
+
+type Ended = (exit: ExitInfo) => void;
 
 interface Held {
   readonly fd: number;
@@ -36,7 +39,7 @@ export class PidfdHandle implements ProcessHandle {
     this.#deps = deps;
     this.#fd = fd;
     this.identity = identity;
-    this.#exits = exits ?? new ExitNotice((ended) => watchEnd(deps, this.#held(), ended));
+    this.#exits = exits ?? new ExitNotice((ended) => watchEnd(deps, { fd: this.#held(), pid: identity.pid }, ended));
   }
 
   get exited(): Promise<ExitInfo> {
@@ -95,7 +98,8 @@ export function signalThrough(deps: PidfdDeps, { fd, identity }: Held, order: Or
   const { ports, pidfds } = deps;
   const { pid } = identity;
   const { signal, target, environment } = order;
-  if (isUntouchable(ports, pid, target)) return withheld("unsupported");
+  const untouchable = whyUntouchable(ports, pid, target);
+  if (untouchable !== null) return withheld(untouchable);
   // Read by number, and so the process's own if the descriptor is alive after.
   const unmarked = environment === undefined ? null : whyUnmarked(ports, pid, environment);
   const ended = endOf(pidfds, fd);
@@ -103,7 +107,10 @@ export function signalThrough(deps: PidfdDeps, { fd, identity }: Held, order: Or
     return { kind: "not-sent", verdict: ended };
   if (unmarked !== null) return withheld(unmarked);
   if (target === "group" && !pidfds.features.groupSignals) return signalGroupByNumber(deps, { fd, identity }, signal);
-  return sendBy("pidfd", () => pidfds.send(fd, signal, target));
+  const outcome = sendBy("pidfd", () => pidfds.send(fd, signal, target));
+  // That nobody is in a group that it leads says nothing of the process itself.
+  const leadsNone = target === "group" && outcome.kind === "not-sent" && endOf(pidfds, fd) === null;
+  return leadsNone ? { kind: "denied", errno: "ESRCH" } : outcome;
 }
 
 /** Before Linux 6.9: while the leader is not reaped, its group's number is its own (I97). */
@@ -120,8 +127,8 @@ function signalGroupByNumber(
   return sendBy("narrow-window", () => ports.kill(-pid, signal));
 }
 
-function watchEnd(deps: PidfdDeps, fd: number, ended: (exit: ExitInfo) => void): Disposable {
-  const { pidfds, clock, poller } = deps;
+function watchEnd(deps: PidfdDeps, { fd, pid }: { fd: number; pid: number }, ended: Ended): Disposable {
+  const { pidfds, ports, clock, poller } = deps;
   const open: Disposable[] = [];
   const close = (): void => {
     for (const one of open.splice(0)) one[Symbol.dispose]();
@@ -133,15 +140,25 @@ function watchEnd(deps: PidfdDeps, fd: number, ended: (exit: ExitInfo) => void):
   const begun = (): void => {
     const at = clock.now();
     close();
-    if (!pidfds.features.exitStatus || pidfds.stateOf(fd) === "reaped") return tell(at);
+    const status = zombieStatus(ports, pid);
+    const state = pidfds.stateOf(fd);
+    // While it is not reaped the number is its own, so what was read by it before this is, too.
+    if (status !== null && state === "ended") return ended({ at, status });
+    if (!pidfds.features.exitStatus || state === "reaped") return tell(at);
     open.push(clock.setTimer(STATUS_WAIT_MS, () => tell(at), { background: true }));
-    open.push(pidfds.watch(fd, "reaped", () => tell(at)));
+    tryWatch(open, () => pidfds.watch(fd, "reaped", () => tell(at)));
   };
+  const look = (): ExitInfo | null => (pidfds.stateOf(fd) === "alive" ? null : { at: clock.now(), status: null });
+  if (!tryWatch(open, () => pidfds.watch(fd, "ended", begun))) open.push(poller.watch(look, begun));
+  return { [Symbol.dispose]: close };
+}
+
+function tryWatch(open: Disposable[], watch: () => Disposable): boolean {
   try {
-    open.push(pidfds.watch(fd, "ended", begun));
+    open.push(watch());
+    return true;
   } catch {
     // No descriptor, or no watch of the user's quota, is left for epoll: looking again and again needs neither.
-    open.push(poller.watch(() => (pidfds.stateOf(fd) === "alive" ? null : { at: clock.now(), status: null }), ended));
+    return false;
   }
-  return { [Symbol.dispose]: close };
 }

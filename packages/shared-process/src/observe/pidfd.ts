@@ -13,10 +13,10 @@ import type {
   SignalOutcome,
   Verdict,
 } from "../types.ts";
-import type { LinuxDeps } from "./narrow.ts";
 import { isPid, observe, whyProcIsBlind, whyUnreadable } from "./observe.ts";
 import { endOf, PidfdHandle, signalThrough } from "./pidfd-handle.ts";
 import { A_THREAD, NO_SUCH_PID, type Order, unknown } from "./rules.ts";
+import type { LinuxDeps } from "./sight.ts";
 
 export interface PidfdDeps extends LinuxDeps {
   readonly pidfds: PidfdLibrary;
@@ -48,7 +48,7 @@ export function createPidfdObserver(deps: PidfdDeps): ProcessObserver {
       if (elsewhere !== null) return elsewhere;
       const opened = openNumber(deps, identity.pid, false);
       if (opened.kind !== "opened") return opened;
-      const verdict = verify(deps, opened.fd, identity);
+      const { verdict } = verify(deps, opened.fd, identity);
       if (verdict.kind === "current") return hold(deps, opened.fd, identity);
       pidfds.close(opened.fd);
       return verdict;
@@ -62,7 +62,7 @@ export function createPidfdObserver(deps: PidfdDeps): ProcessObserver {
       if (read.kind === "identified") {
         return {
           kind: "opened",
-          handle: new PidfdHandle(deps, { fd, identity: read.identity, exits: watchExit(child) }),
+          handle: new PidfdHandle(deps, { fd, identity: read.identity, exits: watchExit(child, deps.clock) }),
         };
       }
       pidfds.close(fd);
@@ -88,7 +88,7 @@ function pidfdCapabilities({ features }: PidfdLibrary): Capabilities {
 }
 
 interface Found<T> {
-  /** It is the recorded process, and it runs; the descriptor is closed after this. */
+  /** It is the recorded process, which runs or is a zombie; the descriptor is closed after this. */
   found(fd: number, verdict: Verdict): T;
   otherwise(verdict: Exclude<Verdict, { kind: "current" }>): T;
 }
@@ -100,8 +100,8 @@ function withProcess<T>(deps: PidfdDeps, identity: ProcessIdentity, then: Found<
   const opened = openNumber(deps, identity.pid, true);
   if (opened.kind !== "opened") return then.otherwise(opened);
   try {
-    const verdict = verify(deps, opened.fd, identity);
-    return verdict.kind === "current" ? then.found(opened.fd, verdict) : then.otherwise(verdict);
+    const { verdict, isZombie } = verify(deps, opened.fd, identity);
+    return verdict.kind === "current" || isZombie ? then.found(opened.fd, verdict) : then.otherwise(verdict);
   } finally {
     pidfds.close(opened.fd);
   }
@@ -141,21 +141,29 @@ function explainRefusal(seen: ReturnType<typeof observe>): Opened {
   }
 }
 
+interface Verified {
+  readonly verdict: Verdict;
+  /** It is the recorded process, which has ended and anchors its group until it is reaped (I97). */
+  readonly isZombie: boolean;
+}
+
 /**
  * Whether the process of this descriptor is the recorded one and runs. The poll is last: what was read by number before it
  * belongs to that process if it is alive after, since it held the number all along.
  */
-function verify(deps: PidfdDeps, fd: number, recorded: ProcessIdentity): Verdict {
+function verify(deps: PidfdDeps, fd: number, recorded: ProcessIdentity): Verified {
   const { pidfds, readHost } = deps;
   const { pid } = recorded;
   const byKernelId = pidfds.features.kernelIds && recorded.pidfsInode !== null;
   const pidfsInode = byKernelId ? pidfds.inodeOf(fd) : null;
   const start = byKernelId ? null : readStart(deps, pid);
-  if (start?.kind === "unknown") return endOf(pidfds, fd) ?? start;
+  if (start?.kind === "unknown") return { verdict: endOf(pidfds, fd) ?? start, isZombie: false };
   const startTicks = start?.ticks ?? null;
   const verdict = compareIdentities(recorded, { ...readHost(), pid, startTicks, pidfsInode });
-  if (verdict.kind !== "current" && !(verdict.kind === "unknown" && verdict.why === "no-common-field")) return verdict;
-  return endOf(pidfds, fd) ?? verdict;
+  const isOther = verdict.kind !== "current" && !(verdict.kind === "unknown" && verdict.why === "no-common-field");
+  if (isOther) return { verdict, isZombie: false };
+  const end = endOf(pidfds, fd);
+  return { verdict: end ?? verdict, isZombie: verdict.kind === "current" && end?.why === "defunct" };
 }
 
 type Start = { readonly kind: "read"; readonly ticks: string } | { readonly kind: "unknown"; readonly why: Why };
@@ -217,13 +225,25 @@ function peer(deps: PidfdDeps, socket: Socket): OpenResult {
     if (errno === "ESRCH" || errno === "ENODATA") return NO_SUCH_PID;
     return unknown(errno === "EMFILE" || errno === "ENFILE" ? "descriptors-exhausted" : "unsupported");
   }
-  const blind = whyProcIsBlind(deps.ports);
-  const pid = blind === null ? pidfds.pidOf(fd) : 0;
-  const ended = endOf(pidfds, fd);
-  const read = ended ?? (pid > 0 ? readIdentity(deps, fd, pid) : unknown(blind ?? "other-pid-namespace"));
-  if (read.kind === "identified") return hold(deps, fd, read.identity);
+  const read = readPeer(deps, fd);
+  // Last: what was read by number is its own if it is alive after.
+  const seen = endOf(pidfds, fd) ?? read;
+  if (seen.kind === "identified") return hold(deps, fd, seen.identity);
   pidfds.close(fd);
-  return read;
+  return seen;
+}
+
+function readPeer(deps: PidfdDeps, fd: number): ReturnType<typeof readIdentity> {
+  const blind = whyProcIsBlind(deps.ports);
+  if (blind !== null) return unknown(blind);
+  let pid: number;
+  try {
+    pid = deps.pidfds.pidOf(fd);
+  } catch (error) {
+    const found = whyUnreadable(deps.ports, deps.ports.pid, error);
+    return found.kind === "unknown" ? found : unknown("hidden");
+  }
+  return pid > 0 ? readIdentity(deps, fd, pid) : unknown("other-pid-namespace");
 }
 
 /** Node gives no other way to the descriptor of a socket; without it the peer is unknown. */

@@ -3,6 +3,7 @@ import type { ProcessPorts } from "../ports.ts";
 import { parseStat, type ProcessStat } from "../stat.ts";
 import type { Marker, Signal, SignalOptions, SignalOutcome, SignalWay, UnknownWhy, Verdict } from "../types.ts";
 import { searchEnvironment } from "./environment.ts";
+import { whyProcIsBlind, whyUnreadable } from "./observe.ts";
 
 export const NO_SUCH_PID = { kind: "gone", why: "no-such-pid" } as const;
 export const DEFUNCT = { kind: "gone", why: "defunct" } as const;
@@ -22,15 +23,21 @@ export const withheld = (why: UnknownWhy): SignalOutcome => ({ kind: "not-sent",
 
 /**
  * Process 1, the caller itself and the caller's own group are never signalled: -1 would be everybody, and the others
- * cannot be meant.
+ * cannot be meant. While the caller cannot read its own group, no group is signalled. `null`: nothing stands against it.
  */
-export function isUntouchable(ports: ProcessPorts, pid: number, target: Order["target"]): boolean {
-  if (pid <= 1 || pid === ports.pid) return true;
-  return target === "group" && ownGroup(ports) === pid;
-}
-
-function ownGroup(ports: ProcessPorts): number | null {
-  return statIn(() => ports.readFile(`/proc/${ports.pid}/stat`))?.pgrp ?? null;
+export function whyUntouchable(ports: ProcessPorts, pid: number, target: Order["target"]): UnknownWhy | null {
+  if (pid <= 1 || pid === ports.pid) return "unsupported";
+  if (target === "process") return null;
+  const blind = whyProcIsBlind(ports);
+  if (blind !== null) return blind;
+  try {
+    const parsed = parseStat(ports.readFile(`/proc/${ports.pid}/stat`));
+    if (parsed.kind === "unparsable") return "unparsable";
+    return parsed.stat.pgrp === pid ? "unsupported" : null;
+  } catch (error) {
+    const found = whyUnreadable(ports, ports.pid, error);
+    return found.kind === "unknown" ? found.why : "hidden";
+  }
 }
 
 /** `null` where it cannot be read or understood. */

@@ -12,9 +12,9 @@ import type {
   SignalOutcome,
   Verdict,
 } from "../types.ts";
-import { blind, type LinuxDeps, type Sight, signalInTurn } from "./narrow.ts";
 import { isPermitted } from "./observe.ts";
 import { DEFUNCT, NO_SUCH_PID, type Order, unknown } from "./rules.ts";
+import { blind, type LinuxDeps, type Sight, signalInTurn } from "./sight.ts";
 
 interface Held {
   /** Of the process's own stat file. */
@@ -76,12 +76,14 @@ export class StatHandle implements ProcessHandle {
   #look(): Sight {
     const { ports } = this.#deps;
     invariant(this.#fd !== null, "a handle that was disposed of is not asked");
+    // By number, and so before the read, which is the last look before a signal.
+    const permitted = isPermitted(ports, this.identity.pid);
     try {
       const parsed = parseStat(ports.readAgain(this.#fd));
       if (parsed.kind === "unparsable") return blind(unknown("unparsable"));
       const { stat } = parsed;
       const verdict = isDefunct(stat) ? DEFUNCT : ({ kind: "current", basis: "handle" } as const);
-      return { verdict, permitted: isPermitted(ports, stat.pid), leads: stat.pgrp === stat.pid };
+      return { verdict, permitted, leads: stat.pgrp === stat.pid };
     } catch (error) {
       return blind(errnoOf(error) === "ESRCH" ? NO_SUCH_PID : unknown("denied"));
     }

@@ -1,13 +1,12 @@
 import type { ChildProcess } from "node:child_process";
-import { systemClock } from "../clock.ts";
 import { ExitNotice } from "../exits/notice.ts";
-import type { ExitInfo } from "../types.ts";
+import type { Clock, ExitInfo } from "../types.ts";
 
 /** Of an own child. To be called in the turn of its spawn, or before Node has told its end. */
-export function watchExit(child: Pick<ChildProcess, "once" | "removeListener">): ExitNotice {
+export function watchExit(child: Pick<ChildProcess, "once" | "removeListener">, clock: Clock): ExitNotice {
   const notice = new ExitNotice((ended) => {
     const listener = (code: number | null, signal: string | null): void =>
-      ended({ at: systemClock.now(), status: statusOf(code, signal) });
+      ended({ at: clock.now(), status: statusOf(code, signal) });
     child.once("exit", listener);
     return { [Symbol.dispose]: () => void child.removeListener("exit", listener) };
   });

@@ -24,6 +24,8 @@ export class FakePidfds implements PidfdLibrary {
   readonly features: PidfdFeatures;
   /** Errno that the next `open` gives, once. */
   openFails: string | null = null;
+  /** Errno that each `watch` gives, as epoll does with no descriptor left; `null` for none. */
+  watchFails: string | null = null;
   /** What ended processes leave behind, by number. */
   readonly statuses = new Map<number, ExitInfo["status"]>();
   readonly #table: PidfdTable;
@@ -45,6 +47,11 @@ export class FakePidfds implements PidfdLibrary {
     return this.#held.size;
   }
 
+  /** How many ends are being watched for. */
+  get watchCount(): number {
+    return this.#watches.size;
+  }
+
   open(pid: number): number {
     this.#table.beforeCall(`pidfd_open ${pid}`);
     const errno = this.openFails;
@@ -63,7 +70,9 @@ export class FakePidfds implements PidfdLibrary {
   }
 
   inodeOf(fd: number): string {
-    return String(1_000 + this.#of(fd).serial);
+    const { pid, serial } = this.#of(fd);
+    this.#table.beforeCall(`pidfd_fstat ${pid}`);
+    return String(1_000 + serial);
   }
 
   stateOf(fd: number): PidfdState {
@@ -76,19 +85,22 @@ export class FakePidfds implements PidfdLibrary {
     const { pid, serial } = this.#of(fd);
     this.#table.beforeCall(`pidfd_send_signal ${pid} ${signal} ${target}`);
     const holder = this.#table.serialOf(pid);
-    // A number is given away only when its group is empty as well: then this descriptor has nobody to signal.
-    const isOwn = target === "group" ? holder === serial || holder === null : holder === serial;
-    if (!isOwn) throw systemError("ESRCH");
+    // A group outlives its leader, and its number goes to nobody before the last member has ended.
+    const isBound = holder === serial || (target === "group" && holder === null);
+    if (!isBound) throw systemError("ESRCH");
     if (target === "group") this.#table.killGroup(pid, signal);
     else this.#table.kill(pid, signal);
   }
 
   exitStatusOf(fd: number): ExitInfo["status"] {
-    return this.statuses.get(this.#of(fd).pid) ?? null;
+    const { pid, serial } = this.#of(fd);
+    const isReaped = this.#table.serialOf(pid) !== serial;
+    return isReaped && this.features.exitStatus ? (this.statuses.get(pid) ?? null) : null;
   }
 
   pidOf(fd: number): number {
     const { pid, serial } = this.#of(fd);
+    this.#table.beforeCall(`pidfd_fdinfo ${pid}`);
     return this.#table.serialOf(pid) === serial ? pid : -1;
   }
 
@@ -98,6 +110,7 @@ export class FakePidfds implements PidfdLibrary {
   }
 
   watch(fd: number, until: "ended" | "reaped", callback: () => void): Disposable {
+    if (this.watchFails !== null) throw systemError(this.watchFails);
     const watch = { fd, until, callback };
     this.#watches.add(watch);
     this.changed();

@@ -15,7 +15,7 @@ export interface FakeProcess {
   readonly threadIds: readonly number[];
   readonly startTicks: string;
   readonly environment: Readonly<Record<string, string>>;
-  /** Errors that files of this process give: `stat`, `status`, `environ`, `fd`. */
+  /** Errors that opening files of this process gives: `stat`, `status`, `environ`, `fd`; or, as `again`, reading one that is open. */
   readonly unreadable: Readonly<Record<string, string>>;
   /** Its process group; by default its own. */
   readonly pgrp: number | null;
@@ -31,6 +31,8 @@ export interface FakeProcess {
   readonly foreign: boolean;
   /** Signals that do not end it. SIGKILL ends all but those that list it, as a process stuck in the kernel does. */
   readonly ignores: readonly Signal[];
+  /** What its zombie keeps for its parent, as waitpid(2) gives it; `null`: this kernel does not show it. */
+  readonly exitStatus: number | null;
   /** Text in place of its stat file. */
   readonly statText: string | null;
 }
@@ -52,6 +54,7 @@ const DEFAULTS: Omit<FakeProcess, "pid"> = {
   pidNamespace: "pid:[1]",
   foreign: false,
   ignores: [],
+  exitStatus: null,
   statText: null,
 };
 
@@ -148,10 +151,6 @@ export class FakeProcessTable implements ProcessPorts {
 
   readFile(path: string): string {
     this.beforeCall(path);
-    return this.#read(path);
-  }
-
-  #read(path: string): string {
     const own = /^\/proc\/(\d+)\/([a-z]+)$/.exec(path);
     if (own === null) return this.#extra(path);
     const process = this.#holderOf(Number(own[1]));
@@ -183,17 +182,20 @@ export class FakeProcessTable implements ProcessPorts {
     const opened = this.#opened.get(fd);
     if (opened === undefined) throw systemError("EBADF");
     this.beforeCall(`again ${opened.path}`);
-    if (this.#serials.get(opened.pid) !== opened.serial) throw systemError("ESRCH");
-    return this.#read(opened.path);
+    const process = this.#processes.get(opened.pid);
+    if (process === undefined || this.#serials.get(opened.pid) !== opened.serial) throw systemError("ESRCH");
+    const errno = process.unreadable["again"];
+    if (errno !== undefined) throw systemError(errno);
+    return render(process, opened.pid, opened.path.split("/").at(-1) ?? "");
   }
 
   closeFile(fd: number): void {
     if (!this.#opened.delete(fd)) throw systemError("EBADF");
   }
 
-  /** Descriptors, of files and of processes, that nobody has closed. */
+  /** Descriptors of files that nobody has closed. */
   get openCount(): number {
-    return this.#pidfds.reduce((sum, pidfds) => sum + pidfds.openCount, this.#opened.size);
+    return this.#opened.size;
   }
 
   listDirectory(path: string): readonly string[] {
@@ -282,7 +284,8 @@ function render(process: FakeProcess, pid: number, file: string): string {
 function renderStat(process: FakeProcess, pid: number): string {
   const { command, state, ppid, threads, startTicks } = process;
   const between = "0 -1 4194304 0 0 0 0 150 50 0 0 20 0";
-  return `${pid} (${command}) ${state} ${ppid} ${process.pgrp ?? pid} ${process.session ?? pid} ${between} ${threads} 0 ${startTicks} 409600 10\n`;
+  const head = `${pid} (${command}) ${state} ${ppid} ${process.pgrp ?? pid} ${process.session ?? pid} ${between} ${threads} 0 ${startTicks} 409600 10`;
+  return process.exitStatus === null ? `${head}\n` : `${head} ${"0 ".repeat(27)}${process.exitStatus}\n`;
 }
 
 function systemError(code: string): Error {

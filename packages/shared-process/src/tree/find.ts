@@ -20,7 +20,7 @@ export interface FoundTree {
 /** Whom `endTree` would find now, kept programs among them, without the caller. Touches nothing. */
 export function findTree(options: TreeOptions): FoundTree {
   invariant(isKnown(options), "a tree is known by a root, a marker or a cgroup");
-  const tree = new Tree({ ...options, keep: [] });
+  const tree = new Tree({ ...options, keep: [], mostHandles: 0 });
   try {
     const { kind, problem, targets } = tree.look();
     return { kind, processes: targets.map(treeProcess), ...(problem === null ? {} : { problem }) };

@@ -24,10 +24,12 @@ export type Held =
 export class Members implements Disposable {
   readonly #observer: ProcessObserver;
   readonly #byPid = new Map<number, Member>();
+  readonly #mostHandles: number;
   #handles = 0;
 
-  constructor(observer: ProcessObserver) {
+  constructor(observer: ProcessObserver, mostHandles: number) {
     this.#observer = observer;
+    this.#mostHandles = mostHandles;
   }
 
   get(pid: number): Member | undefined {
@@ -40,7 +42,7 @@ export class Members implements Disposable {
 
   /** Takes hold of a process; without a handle when there are too many, or no descriptor is left. To be released or added. */
   hold(identity: ProcessIdentity): Held {
-    if (this.#handles >= MAX_HANDLES) return { kind: "opened", handle: null };
+    if (this.#handles >= this.#mostHandles) return { kind: "opened", handle: null };
     const opened = this.#observer.open(identity);
     if (opened.kind === "opened") this.#handles += 1;
     const isExhausted = opened.kind === "unknown" && opened.why === "descriptors-exhausted";

@@ -1,7 +1,7 @@
 import type { Cgroup } from "../cgroup/cgroup.ts";
 import { makeCgroup } from "../cgroup/make.ts";
 import { createObserver } from "../observe/create.ts";
-import { FakeCgroups, FakeClock, type FakeProcessTable } from "../testing/index.ts";
+import { FakeCgroups, FakeClock, type FakePidfds, type FakeProcessTable } from "../testing/index.ts";
 import type { ProcessObserver } from "../types.ts";
 import { endTree, type EndTreeOptions, type TreeReport } from "./end.ts";
 import { defaultKeep } from "./keep.ts";
@@ -11,8 +11,8 @@ export const environment = { HOLDFAST_SESSION: "s1" };
 export const GROUP = "/sys/fs/cgroup/session-0123456789";
 
 /** The two ways to signal: bound by the kernel, or looked at in the turn of the signal. */
-export const observers: Record<string, (table: FakeProcessTable) => ProcessObserver> = {
-  pidfd: (table) => createObserver({ ports: table, pidfds: table.pidfds() }),
+export const observers: Record<string, (table: FakeProcessTable, pidfds?: FakePidfds) => ProcessObserver> = {
+  pidfd: (table, pidfds = table.pidfds()) => createObserver({ ports: table, pidfds }),
   narrow: (table) => createObserver({ ports: table, mode: "narrow" }),
 };
 

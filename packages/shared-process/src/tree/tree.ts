@@ -4,7 +4,7 @@ import type { Marker, ProcessHandle, ProcessIdentity, ProcessObserver } from "..
 import type { Spare } from "./ancestry.ts";
 import { Anchors, type Root } from "./anchors.ts";
 import { isKept } from "./keep.ts";
-import { keepsNumber, type Member, Members } from "./members.ts";
+import { keepsNumber, MAX_HANDLES, type Member, Members } from "./members.ts";
 import { Prover, type UnprovenProcess } from "./prove.ts";
 import { type Evidence, reach } from "./reach.ts";
 import { readTable, type Row, type Table } from "./table.ts";
@@ -23,6 +23,12 @@ export interface TreeOptions {
   readonly ports?: ProcessPorts;
 }
 
+interface Kept extends TreeOptions {
+  readonly keep: readonly string[];
+  /** Whoever only looks needs no handle, and so no library. */
+  readonly mostHandles?: number;
+}
+
 export interface Found {
   readonly kind: "complete" | "incomplete";
   readonly problem: string | null;
@@ -35,19 +41,19 @@ export interface Found {
 
 /** The members of a tree as they become known, each held once it is proven to be one. */
 export class Tree implements Disposable {
-  readonly #options: TreeOptions & { readonly keep: readonly string[] };
+  readonly #options: Kept;
   readonly #ports: ProcessPorts;
   readonly #root: Root | null;
   readonly #anchors: Anchors;
   readonly #prover: Prover;
   readonly members: Members;
 
-  constructor(options: TreeOptions & { readonly keep: readonly string[] }) {
+  constructor(options: Kept) {
     const { observer, marker, cgroup = null, ports = systemPorts } = options;
     this.#options = options;
     this.#ports = ports;
     this.#root = options.root === undefined ? null : rootOf(options.root, observer);
-    this.members = new Members(observer);
+    this.members = new Members(observer, options.mostHandles ?? MAX_HANDLES);
     this.#anchors = new Anchors(ports, this.members, this.#root);
     const { members } = this;
     this.#prover = new Prover({ ports, observer, marker, cgroup, root: this.#root, members, anchors: this.#anchors });

@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
 import { invariant, reasonOf } from "@holdfast/shared-process";
-import type { Clock, Ids, Spare } from "@holdfast/shared-process";
+import type { Clock, Ids, ProcessObserver, Spare } from "@holdfast/shared-process";
 import type { Agent, AgentHost, AgentOrigin, AgentStart, TurnEnd } from "../agent.ts";
 import { DRAIN_ITEM } from "./driver.ts";
 import { startShell } from "./shell-process.ts";
@@ -15,6 +15,8 @@ export interface ShellAgentOptions {
   readonly host: AgentHost;
   readonly clock: Clock;
   readonly ids: Ids;
+  /** Identifies the shell. */
+  readonly observer: ProcessObserver;
   /** What a signal to the shell's group leaves alone. */
   readonly spare: Spare;
 }
@@ -72,12 +74,13 @@ export class ShellAgent implements Agent {
   }
 
   async #launchNow(anew: boolean): Promise<AgentStart> {
-    const { environment, clock, host, spare } = this.#options;
+    const { environment, clock, host, observer, spare } = this.#options;
     const directory = isDirectory(this.#directory) ? this.#directory : this.#options.directory;
     const started = await startShell({
       environment,
       directory,
       clock,
+      observer,
       spare,
       handlers: {
         record: (events) => host.record(events),

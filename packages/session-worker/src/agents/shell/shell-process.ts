@@ -1,7 +1,15 @@
 import type { Writable } from "node:stream";
 import { constants } from "node:os";
 import { invariant, spawnOwned } from "@holdfast/shared-process";
-import type { Clock, ExitInfo, LaunchFailure, OwnedProcess, Signal, Spare } from "@holdfast/shared-process";
+import type {
+  Clock,
+  ExitInfo,
+  LaunchFailure,
+  OwnedProcess,
+  ProcessObserver,
+  Signal,
+  Spare,
+} from "@holdfast/shared-process";
 import type { EventBody } from "@holdfast/client/protocol";
 import { encodeItem, shellArguments } from "./driver.ts";
 import { OutputDecoder } from "./output.ts";
@@ -21,6 +29,7 @@ export interface ShellOptions {
   readonly environment: Readonly<Record<string, string>>;
   readonly directory: string;
   readonly clock: Clock;
+  readonly observer: ProcessObserver;
   readonly handlers: ShellHandlers;
   /** Of its group: processes that only happen to have been started there. */
   readonly spare: Spare;
@@ -47,6 +56,7 @@ export async function startShell(
     env: options.environment,
     cwd: options.directory,
     extraPipes: 1,
+    observer: options.observer,
   });
   if (launched.kind === "failed") return launched;
   return { kind: "spawned", shell: new ShellProcess(launched.process, options) };
