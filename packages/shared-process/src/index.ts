@@ -1,5 +1,13 @@
 export type { Cgroup, CgroupChange, CgroupMembers, CgroupRemoval } from "./cgroup/cgroup.ts";
-export { makeCgroup, type MadeCgroup, openCgroup, type OpenedCgroup } from "./cgroup/make.ts";
+export { leaveCgroup, type LeftCgroup } from "./cgroup/leave.ts";
+export {
+  type CgroupDirectory,
+  listCgroups,
+  makeCgroup,
+  type MadeCgroup,
+  openCgroup,
+  type OpenedCgroup,
+} from "./cgroup/make.ts";
 export { type CgroupPorts, systemCgroupPorts } from "./cgroup/ports.ts";
 export { systemClock } from "./clock.ts";
 export { type Environment, ownEnvironment, sessionEnvironment } from "./environment.ts";
@@ -15,6 +23,7 @@ export {
   watchLifeline,
 } from "./lifeline.ts";
 export { createObserver, type ObserverOptions } from "./observe/create.ts";
+export { environmentValues } from "./observe/environment.ts";
 export type { LibraryPolicy } from "./observe/late.ts";
 export type { SignalMode } from "./observe/rules.ts";
 export type { PidfdFeatures, PidfdLibrary, PidfdState } from "./library/pidfd.ts";

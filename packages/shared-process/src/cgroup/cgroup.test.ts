@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { FakeCgroups, FakeClock, FakeProcessTable } from "../testing/index.ts";
 import type { Cgroup } from "./cgroup.ts";
-import { makeCgroup, openCgroup } from "./make.ts";
+import { leaveCgroup } from "./leave.ts";
+import { listCgroups, makeCgroup, openCgroup } from "./make.ts";
 
 const NAME = "mine-0123456789";
 const PATH = `/sys/fs/cgroup/${NAME}`;
@@ -148,5 +149,47 @@ describe("Cgroup", () => {
     clock.advance(250);
     expect(await empty).toBe(false);
     expect([clock.pendingTimers, ports.watchCount]).toEqual([0, 0]);
+  });
+});
+
+const isOurs = (name: string): boolean => name.startsWith("ours-");
+
+describe("listCgroups", () => {
+  it("gives those of ours beside which the next would be made, and no others", () => {
+    const { table, ports } = machine();
+    for (const name of ["ours-1", "ours-2", "theirs-1"]) ports.makeDirectory(`/sys/fs/cgroup/${name}`);
+    table.start({ pid: 20, cgroup: "/sys/fs/cgroup/ours-2" });
+    const removals = listCgroups(isOurs, { ports }).map((cgroup) => cgroup.remove().kind);
+    expect(removals).toEqual(["removed", "in-use"]);
+    expect(ports.groups).toEqual(["/sys/fs/cgroup/ours-2", "/sys/fs/cgroup/theirs-1"]);
+  });
+
+  it("gives none where groups cannot be seen, unless the directory is known", () => {
+    const { ports } = machine();
+    ports.makeDirectory("/sys/fs/cgroup/ours-1");
+    ports.fails.set("read /proc/self/cgroup", "EACCES");
+    expect(listCgroups(isOurs, { ports })).toEqual([]);
+    expect(listCgroups(isOurs, { directory: "/sys/fs/cgroup", ports })).toHaveLength(1);
+  });
+});
+
+describe("leaveCgroup", () => {
+  it.each([
+    ["/ours-1", "/sys/fs/cgroup"],
+    ["/a/ours-1/b/ours-2", "/sys/fs/cgroup/a"],
+  ])("leads out of %s to %s", (own, path) => {
+    const { table, ports } = machine();
+    ports.makeDirectory("/sys/fs/cgroup/a");
+    table.files.set("/proc/self/cgroup", `0::${own}\n`);
+    expect(leaveCgroup(isOurs, ports)).toEqual({ kind: "left", path });
+    expect(table.membersOf(path)).toEqual([table.pid]);
+  });
+
+  it("stays where nothing fits, and says why it could not leave", () => {
+    const { table, ports } = machine();
+    expect(leaveCgroup(isOurs, ports)).toEqual({ kind: "stayed" });
+    table.files.set("/proc/self/cgroup", "0::/ours-1\n");
+    ports.fails.set("write /sys/fs/cgroup/cgroup.procs", "EACCES");
+    expect(leaveCgroup(isOurs, ports)).toEqual({ kind: "failed", reason: "EACCES" });
   });
 });

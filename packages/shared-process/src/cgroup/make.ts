@@ -62,23 +62,27 @@ export function openCgroup(path: string, name: string, ports: CgroupPorts = syst
     : { kind: "unavailable", reason: problem };
 }
 
-/** Empty groups of ours below the caller's own one, such as a crash leaves. */
-export function removeEmptyCgroups(isOurs: (name: string) => boolean, ports: CgroupPorts = systemCgroupPorts): number {
-  const place = findPlace(ports);
-  if (place.kind === "unavailable") return 0;
-  let removed = 0;
-  for (const name of namesIn(ports, place.own)) {
-    if (!NAME.test(name) || !isOurs(name)) continue;
-    if (new Cgroup(`${place.own}/${name}`, ports).remove().kind === "removed") removed += 1;
-  }
-  return removed;
+export interface CgroupDirectory {
+  /** By default the caller's own group. */
+  readonly directory?: string;
+  readonly ports?: CgroupPorts;
 }
 
-function namesIn(ports: CgroupPorts, path: string): readonly string[] {
+/** Groups of ours in a directory of groups; none where they cannot be seen. */
+export function listCgroups(
+  isOurs: (name: string) => boolean,
+  { directory, ports = systemCgroupPorts }: CgroupDirectory = {},
+): readonly Cgroup[] {
+  const place = directory === undefined ? findPlace(ports) : null;
+  if (place?.kind === "unavailable") return [];
+  const parent = place?.own ?? directory ?? "";
   try {
-    return ports.listDirectories(path);
+    const names = ports.listDirectories(parent).filter((name) => NAME.test(name) && isOurs(name));
+    return names
+      .filter((name) => ports.isCgroup2(`${parent}/${name}`))
+      .map((name) => new Cgroup(`${parent}/${name}`, ports));
   } catch {
-    // What cannot be listed cannot be tidied either; nothing depends on it.
+    // Nothing depends on what cannot be listed: it is looked for to be tidied or shown.
     return [];
   }
 }
