@@ -42,6 +42,7 @@ async function session(script: string, inCgroup: boolean): Promise<Session> {
   const root = await start("sh", ["-c", shell], { [marker.name]: marker.value });
   const running = (): number[] => pidsOf(["sleep", seconds]);
   atEnd(async () => {
+    cgroup?.kill();
     for (const pid of running()) signalNow(pid, "SIGKILL");
     await cgroup?.whenEmpty({ clock: systemClock, withinMs: 2_000 });
     cgroup?.remove();
