@@ -73,10 +73,11 @@ export function endLostSupervisor(identity: ProcessIdentity, home: string): Prom
   });
 }
 
-/** Each signal needs the marker or the generation in its environment. */
-export function endOrphan({ identity, proof }: Orphan, observer: ProcessObserver): Promise<boolean> {
+/** Each signal needs the marker or the generation in its environment, or a record of exactly this process. */
+export function endOrphan({ identity, proof, byIdentity }: Orphan, observer: ProcessObserver): Promise<boolean> {
+  const options = byIdentity ? {} : { environment: proof };
   return end({
     isGone: () => isOver(observer.verdict(identity).kind),
-    signal: (signal) => void observer.signal(identity, signal, { environment: proof }),
+    signal: (signal) => void observer.signal(identity, signal, options),
   });
 }
