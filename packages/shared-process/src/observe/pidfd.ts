@@ -222,7 +222,8 @@ function peer(deps: PidfdDeps, socket: Socket): OpenResult {
     fd = pidfds.peerOf(socketFd);
   } catch (error) {
     const errno = errnoOf(error) ?? "";
-    if (errno === "ESRCH" || errno === "ENODATA") return NO_SUCH_PID;
+    if (errno === "ESRCH") return NO_SUCH_PID;
+    // ENODATA among the rest: a socket that has no peer, or of another family, whose peer may well be alive.
     return unknown(errno === "EMFILE" || errno === "ENFILE" ? "descriptors-exhausted" : "unsupported");
   }
   const read = readPeer(deps, fd);
