@@ -33,6 +33,7 @@ function bind(koffi: Koffi): {
   readonly poll: Call;
   readonly ioctl: Call;
   readonly getsockopt: Call;
+  readonly socketpair: Call;
 } {
   const library = koffi.load(null);
   return {
@@ -41,6 +42,7 @@ function bind(koffi: Koffi): {
     poll: library.func("int poll(void *fds, unsigned long count, int timeout)"),
     ioctl: library.func("int ioctl(int fd, unsigned long request, void *argument)"),
     getsockopt: library.func("int getsockopt(int fd, int level, int name, void *value, void *length)"),
+    socketpair: library.func("int socketpair(int domain, int type, int protocol, void *pair)"),
   };
 }
 
@@ -135,10 +137,30 @@ function probe(
       // Whoever leads no group gets ESRCH; a kernel that does not know the flag says EINVAL.
       groupSignals: group === 0 || groupErrno === constants.errno.ESRCH,
       exitStatus: Number(ioctl(own, GET_INFO, info)) === 0,
-      peers: true,
+      peers: hasPeers(library, calls),
     };
   } finally {
     library.close(own);
+  }
+}
+
+const AF_UNIX = 1;
+const SOCK_STREAM = 1;
+const SOCK_CLOEXEC = 0o2000000;
+
+/** Asks for the peer of a socket that this process is itself the peer of. */
+function hasPeers(library: Omit<PidfdLibrary, "features">, { koffi, socketpair }: Calls): boolean {
+  const pair = new Int32Array(2);
+  checked(koffi, "socketpair", () => socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair));
+  try {
+    library.close(library.peerOf(pair[0] ?? -1));
+    return true;
+  } catch (error) {
+    if (isExhaustion(error)) throw error;
+    // ENOPROTOOPT before Linux 6.5.
+    return false;
+  } finally {
+    for (const fd of pair) closeSync(fd);
   }
 }
 
