@@ -1,3 +1,4 @@
+import { churnBenchmarks } from "./rows/churn.ts";
 import { commandBenchmarks } from "./rows/commands.ts";
 import { journalBenchmarks } from "./rows/journal.ts";
 import { loopGapBenchmark } from "./rows/loop-gap.ts";
@@ -11,6 +12,7 @@ export const benchmarks: readonly Benchmark[] = [
   ...commandBenchmarks,
   verdictBenchmark,
   watchBenchmark,
+  ...churnBenchmarks,
   ...journalBenchmarks,
   loopGapBenchmark,
   ...sessionBenchmarks,

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { Canary } from "./canary.ts";
+import { removeCgroups } from "./cgroups.ts";
 import { agentPath, type Result, type RunOptions, Running } from "./command.ts";
 import { type Found, type Identity, isRunning, processesWith, signal } from "./processes.ts";
 import { type Event, type SessionRow, parseEvents, parseRow, parseRows } from "./rows.ts";
@@ -186,6 +187,7 @@ export class Home implements AsyncDisposable {
     } finally {
       for (const identity of this.#frozen) signal(identity, "SIGCONT");
       await this.canary.end();
+      removeCgroups(this.root);
       this.beforeRemoval();
       rmSync(this.root, { recursive: true, force: true, maxRetries: 3 });
     }

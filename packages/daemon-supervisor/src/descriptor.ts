@@ -1,4 +1,16 @@
-import { array, boolean, enum as oneOf, int, looseObject, nullable, number, object, optional, string } from "zod/mini";
+import {
+  _default,
+  array,
+  boolean,
+  enum as oneOf,
+  int,
+  looseObject,
+  nullable,
+  number,
+  object,
+  optional,
+  string,
+} from "zod/mini";
 import type { infer as Infer } from "zod/mini";
 import { identitySchema } from "@holdfast/client/protocol";
 import type { LaunchTime, StopIntent, WorkerProcess } from "./lifecycle/state.ts";
@@ -20,6 +32,8 @@ export const descriptorSchema = looseObject({
     token: string(),
     marker: string(),
     lifelinePath: nullable(string()),
+    /** Not in those of workers that were launched before there was such a thing. */
+    cgroupPath: _default(nullable(string()), null),
   }),
   launches: array(object({ bootId: nullable(string()), at: number() })),
   stop: optional(object({ stopId: string(), requestedAt: string(), goal: oneOf(goals), force: boolean() })),

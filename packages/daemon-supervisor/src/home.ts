@@ -21,6 +21,9 @@ export const runFolder = (home: string): string => `${home}/run`;
 export const logsFolder = (home: string): string => `${home}/logs`;
 export const lifelinePath = (home: string, name: string): string => `${home}/run/${name}.alive`;
 
+/** Tells homes apart in names that stand outside of them. */
+export const homeHash = (home: string): string => createHash("sha256").update(home).digest("hex").slice(0, 12);
+
 export const UNSAFE_HOME_HINT = "use --home with a new directory, or one of your own of mode 700";
 
 /** Creates or verifies the home. Throws `ProtocolError("unsafe_directory")` with the way out. */
@@ -54,7 +57,7 @@ export function placeSocket(fs: FileSystem, home: string, name: string): string 
   if (fits(inHome)) return inHome;
   const folder = runtimeFolder(process.env, process.getuid?.() ?? 0);
   ensurePrivateDirectory(fs, folder);
-  const path = `${folder}/${createHash("sha256").update(home).digest("hex").slice(0, 12)}-${name}.sock`;
+  const path = `${folder}/${homeHash(home)}-${name}.sock`;
   if (fits(path)) return path;
   throw new ProtocolError("path_too_long", `a socket path takes at most 107 bytes, and ${path} has more`, {
     hint: "set XDG_RUNTIME_DIR to a shorter directory, or use --home with a shorter one",

@@ -5,13 +5,14 @@ import {
   createLifeline,
   createObserver,
   holdLifeline,
+  leaveCgroup,
   reasonOf,
   systemClock,
   systemIds,
 } from "@holdfast/shared-process";
 import type { ProcessIdentity } from "@holdfast/shared-process";
 import type { Logger } from "pino";
-import { SUPERVISOR_TITLE } from "@holdfast/session-worker/transport";
+import { SUPERVISOR_TITLE, isWorkerCgroup } from "@holdfast/session-worker/transport";
 import { composeSupervisor, helloOf, pause } from "./compose.ts";
 import { highestEpoch, readWorkerFiles } from "./descriptor-files.ts";
 import { lifelinePath, placeSocket, prepareHome } from "./home.ts";
@@ -89,6 +90,9 @@ function claimOrRelease(release: () => void, options: ClaimOptions): ClaimResult
 
 /** Runs the supervisor of a home until it is asked to end. Resolves with the exit code; 0 also when another one owns the home. */
 export async function runSupervisor(options: SupervisorOptions): Promise<number> {
+  // Started inside a session, it belongs to itself from here on, and its workers' groups do not lie below that session's (I153). Where
+  // it may not leave, the sweeps of that session spare it.
+  leaveCgroup((name) => isWorkerCgroup(name));
   for (let namedEpoch = 0; ;) {
     const ended = await runOnce(options, namedEpoch);
     if (ended.kind === "ended") return ended.code;

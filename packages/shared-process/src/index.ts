@@ -1,3 +1,14 @@
+export type { Cgroup, CgroupChange, CgroupMembers, CgroupRemoval } from "./cgroup/cgroup.ts";
+export { leaveCgroup, type LeftCgroup } from "./cgroup/leave.ts";
+export {
+  type CgroupDirectory,
+  listCgroups,
+  makeCgroup,
+  type MadeCgroup,
+  openCgroup,
+  type OpenedCgroup,
+} from "./cgroup/make.ts";
+export { type CgroupPorts, systemCgroupPorts } from "./cgroup/ports.ts";
 export { systemClock } from "./clock.ts";
 export { type Environment, ownEnvironment, sessionEnvironment } from "./environment.ts";
 export { CodedError, errnoOf, invariant, reasonOf } from "./errors.ts";
@@ -12,6 +23,7 @@ export {
   watchLifeline,
 } from "./lifeline.ts";
 export { createObserver, type ObserverOptions } from "./observe/create.ts";
+export { environmentValues } from "./observe/environment.ts";
 export type { LibraryPolicy } from "./observe/late.ts";
 export type { SignalMode } from "./observe/rules.ts";
 export type { PidfdFeatures, PidfdLibrary, PidfdState } from "./library/pidfd.ts";
@@ -24,7 +36,8 @@ export type { LaunchFailure, LaunchFailureCode, LaunchOptions } from "./spawn/la
 export { type OwnedProcess, type OwnedSpawnOptions, spawnOwned } from "./spawn/owned.ts";
 export { isDefunct, type ParsedStat, parseStat, type ProcessStat } from "./stat.ts";
 export type { Spare } from "./tree/ancestry.ts";
-export { type EndMarkedOptions, endMarked, type TreeReport } from "./tree/end.ts";
+export { endTree, type EndTreeOptions, type TreeReport } from "./tree/end.ts";
+export { findTree, type FoundTree, type TreeProcess } from "./tree/find.ts";
 export { defaultKeep } from "./tree/keep.ts";
 export { type MarkedProcess, type MarkedScan, scanMarked, type ScanOptions } from "./tree/scan.ts";
 export {
@@ -33,7 +46,9 @@ export {
   type FoundProcess,
   scanEnvironments,
 } from "./tree/environments.ts";
+export type { UnprovenProcess } from "./tree/prove.ts";
 export { openPaths, type OpenPaths } from "./tree/open-paths.ts";
+export type { TreeOptions } from "./tree/tree.ts";
 export { type TreeUsage, treeUsage } from "./tree/usage.ts";
 export type {
   BackendName,

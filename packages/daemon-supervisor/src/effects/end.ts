@@ -1,13 +1,21 @@
-import { CodedError, defaultKeep, endMarked, errnoOf, reasonOf } from "@holdfast/shared-process";
+import { dirname } from "node:path";
+import { CodedError, defaultKeep, endTree, errnoOf, reasonOf } from "@holdfast/shared-process";
 import { readJournal, removeFile, removeJournal } from "@holdfast/recovery-journal";
-import type { MarkedProcess } from "@holdfast/shared-process";
-import { isAction, isRecordedSupervisor, operationKinds, sessionDirectory } from "@holdfast/session-worker/transport";
+import type { TreeProcess } from "@holdfast/shared-process";
+import {
+  isAction,
+  isNested,
+  openWorkerCgroup,
+  operationKinds,
+  sessionDirectory,
+} from "@holdfast/session-worker/transport";
 import type { RetainedProcess, SessionStore } from "@holdfast/session-worker/transport";
 import type { StopIntent, WorkerProcess } from "../lifecycle/state.ts";
 import { MARKER_NAME } from "../names.ts";
 import { saysDiskFull } from "../disk.ts";
 import type { Context } from "./context.ts";
 import { freshValues } from "./context.ts";
+import { removeLeftoverCgroups } from "./leftovers.ts";
 import type { Stores } from "./stores.ts";
 
 /** What a dead worker's agents get between SIGTERM and SIGKILL (DESIGN §3.5). */
@@ -149,26 +157,31 @@ export class Ender {
     await Promise.all(left.map((process) => store.retained.add(process)));
   }
 
-  async #sweep({ generation, marker }: WorkerProcess, force: boolean): Promise<readonly RetainedProcess[]> {
-    const { observer, clock } = this.#context;
-    const report = await endMarked({
+  async #sweep(process: WorkerProcess, force: boolean): Promise<readonly RetainedProcess[]> {
+    const { home, observer, clock } = this.#context;
+    const { generation, marker, cgroupPath } = process;
+    const report = await endTree({
       marker: { name: MARKER_NAME, value: marker },
+      cgroup: openWorkerCgroup(process),
       graceMs: force ? 0 : SWEEP_GRACE_MS,
       keep: defaultKeep,
       force,
-      spare: isRecordedSupervisor,
+      spare: isNested,
       observer,
       clock,
     });
+    // The groups of earlier workers stay for as long as kept programs do.
+    if (cgroupPath !== null) removeLeftoverCgroups(home, dirname(cgroupPath));
     if (report.scan === "incomplete" && !this.#isLong(generation))
       throw new CodedError("scan_incomplete", "processes could not be listed");
     this.#since.delete(generation);
     const retained =
       (kept: boolean) =>
-      (found: MarkedProcess): RetainedProcess => ({
+      (found: TreeProcess): RetainedProcess => ({
         identity: found.identity,
         command: found.command,
         marker,
+        marked: found.evidence === "marker",
         kept,
       });
     return [...report.kept.map(retained(true)), ...report.remaining.map(retained(false))];

@@ -1,10 +1,18 @@
 import { closeSync, openSync } from "node:fs";
-import { createLifeline, errnoOf, holdLifeline, ownEnvironment, reasonOf, spawnGated } from "@holdfast/shared-process";
-import type { GatedProcess, LaunchFailure, Lifeline, ProcessHandle } from "@holdfast/shared-process";
+import {
+  createLifeline,
+  errnoOf,
+  holdLifeline,
+  makeCgroup,
+  ownEnvironment,
+  reasonOf,
+  spawnGated,
+} from "@holdfast/shared-process";
+import type { Cgroup, GatedProcess, LaunchFailure, Lifeline, ProcessHandle } from "@holdfast/shared-process";
 import { ensurePrivateDirectory, removeFile } from "@holdfast/recovery-journal";
-import { WORKER_PROTOCOL_VERSION } from "@holdfast/session-worker/transport";
+import { WORKER_PROTOCOL_VERSION, workerCgroupName } from "@holdfast/session-worker/transport";
 import type { WorkerOrders } from "@holdfast/session-worker/transport";
-import { lifelinePath, logsFolder, placeSocket, runFolder } from "../home.ts";
+import { homeHash, lifelinePath, logsFolder, placeSocket, runFolder } from "../home.ts";
 import { GENERATION_NAME, HOME_NAME } from "../names.ts";
 import type { WorkerProcess } from "../lifecycle/state.ts";
 import type { Context } from "./context.ts";
@@ -17,11 +25,14 @@ const passing = new Set<LaunchFailure["code"]>(["too_many_open_files", "spawn_fa
 
 const noDescriptors = new Set(["EMFILE", "ENFILE", "too_many_open_files"]);
 
+type Draft = Omit<WorkerProcess, "identity" | "cgroupPath">;
+
 /** Starts workers behind their gates, and keeps hold of those that are children of this supervisor. */
 export class Launcher {
   readonly #context: Context;
   readonly #stores: Stores;
   readonly #turns: Turns;
+  #saidUnavailable = false;
   readonly #children = new Map<string, GatedProcess>();
 
   constructor(context: Context, stores: Stores) {
@@ -44,7 +55,7 @@ export class Launcher {
       registry.dispatch(sessionId, { type: "spawn_failed", generation, terminal, reason, code, fresh });
     };
     let launched: Awaited<ReturnType<typeof spawnGated>>;
-    let draft: Omit<WorkerProcess, "identity"> | null = null;
+    let draft: Draft | null = null;
     try {
       await this.#stores.release(sessionId);
       draft = await this.#draft(generation);
@@ -61,7 +72,7 @@ export class Launcher {
     const child = launched.process;
     this.#context.counters.launches += 1;
     this.#children.set(generation, child);
-    const process = { ...draft, identity: child.identity };
+    const process = { ...draft, cgroupPath: child.cgroup?.path ?? null, identity: child.identity };
     registry.dispatch(sessionId, { type: "spawned", generation, process });
     child.onExit((exit) => {
       this.#children.delete(generation);
@@ -80,6 +91,7 @@ export class Launcher {
       token: process.token,
       marker: process.marker,
       socketPath: process.socketPath,
+      cgroupPath: process.cgroupPath,
       epoch: this.#context.epoch,
       supervisor: this.#context.self,
     };
@@ -90,7 +102,7 @@ export class Launcher {
     void this.#children.get(process.generation)?.discard();
   }
 
-  async #draft(generation: string): Promise<Omit<WorkerProcess, "identity">> {
+  async #draft(generation: string): Promise<Draft> {
     const { home, fs, ids } = this.#context;
     const name = generation.slice(0, 13);
     return {
@@ -115,24 +127,41 @@ export class Launcher {
     }
   }
 
-  async #spawnGated(sessionId: string, draft: Omit<WorkerProcess, "identity">): ReturnType<typeof spawnGated> {
+  /** Where none can be made, a sweep goes by the marker and by descent. */
+  #cgroup(generation: string): Cgroup | null {
+    const made = makeCgroup(workerCgroupName(homeHash(this.#context.home), generation));
+    if (made.kind === "made") return made.cgroup;
+    if (!this.#saidUnavailable) this.#context.log.info({ reason: made.reason }, "workers get no cgroups");
+    this.#saidUnavailable = true;
+    return null;
+  }
+
+  async #spawnGated(sessionId: string, draft: Draft): ReturnType<typeof spawnGated> {
     const { home, workerProgram } = this.#context;
     // Somebody may have removed them under the living daemon (I146).
     for (const folder of [logsFolder(home), runFolder(home)]) ensurePrivateDirectory(this.#context.fs, folder);
     const errors = openSync(`${logsFolder(home)}/worker-${sessionId}.err`, "a", 0o600);
     let lifeline: Lifeline | null = null;
+    let cgroup: Cgroup | null = null;
+    let isInside = false;
     try {
       lifeline = draft.lifelinePath === null ? null : holdLifeline(draft.lifelinePath);
-      return await spawnGated({
+      // Made, filled and looked at in one turn: an empty group that is found at any other time is a leftover.
+      cgroup = this.#cgroup(draft.generation);
+      const launched = await spawnGated({
         command: process.execPath,
         args: [workerProgram],
         env: ownEnvironment(process.env, { [HOME_NAME]: home, [GENERATION_NAME]: draft.generation }),
         cwd: "/",
         observer: this.#context.observer,
         standardError: errors,
+        cgroup,
         ...(lifeline ? { lifelineFd: lifeline.fd } : {}),
       });
+      isInside = launched.kind === "spawned" && launched.process.cgroup !== null;
+      return launched;
     } finally {
+      if (!isInside) cgroup?.remove();
       // The child holds both from its birth; this copy would keep a dead worker's lifeline alive.
       lifeline?.[Symbol.dispose]();
       closeSync(errors);

@@ -16,6 +16,7 @@ export const processOf = (generation: string): WorkerProcess => ({
   token: "token",
   marker: "marker",
   lifelinePath: null,
+  cgroupPath: null,
 });
 
 export const freshOf = (generation: string, missingEnvironment: readonly string[] = []): Fresh => ({

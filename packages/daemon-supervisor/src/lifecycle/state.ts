@@ -14,6 +14,8 @@ export interface WorkerProcess {
   /** Value of `HOLDFAST_SESSION` in everything the worker's agents start: found by it, without authority. */
   readonly marker: string;
   readonly lifelinePath: string | null;
+  /** Directory of the cgroup of the worker and all that it starts; `null` where none could be made. */
+  readonly cgroupPath: string | null;
 }
 
 export const goals = ["stop", "archive", "passivate", "replace"] as const;

@@ -38,7 +38,7 @@ function scanOf(processes: readonly FoundProcess[], problem?: string): Environme
 }
 
 function worker(pid: number, verdict: WorkerView["verdict"], marker = MARKER): WorkerView {
-  const paths = { socketPath: "/h/run/w.sock", lifelinePath: null };
+  const paths = { socketPath: "/h/run/w.sock", lifelinePath: null, cgroupPath: null };
   const launched = { generation: GENERATION, identity: identity(pid), token: "t", marker, ...paths };
   const stamps = { schemaVersion: 2, epoch: 1, updatedAt: "" };
   const descriptor = { ...stamps, sessionId: "s1", lifecycle: "ready", process: launched, launches: [] } as const;
@@ -100,7 +100,7 @@ describe("findOrphans", () => {
   });
 
   it("finds what is retained or remembered, and what nobody knows", () => {
-    const retained = [{ sessionId: "s2", identity: identity(21), marker: MARKER }];
+    const retained = [{ sessionId: "s2", identity: identity(21), marker: MARKER, marked: true }];
     expect(orphans([agent(21)], [view({ retained })])).toMatchObject([{ workerId: "s2", home: "/h" }]);
     const remembered = [{ marker: MARKER, sessionId: "s3", home: "/h" }];
     expect(orphans([agent(21)], [view()], { remembered })).toMatchObject([{ workerId: "s3", home: "/h" }]);

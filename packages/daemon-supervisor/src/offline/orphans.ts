@@ -14,8 +14,10 @@ export interface Orphan {
   readonly workerId: string | null;
   /** The home that it belongs to, if known. */
   readonly home: string | null;
-  /** Must stand in its environment directly before each signal. */
+  /** Must stand in its environment directly before each signal, unless its identity is proof enough. */
   readonly proof: Marker;
+  /** A record names it by its identity, because nothing in its environment tells whose it is. */
+  readonly byIdentity: boolean;
   /** Why nobody may end it; `null` when it is certain that it is nobody's any more. */
   readonly doubt: string | null;
 }
@@ -90,6 +92,7 @@ function workerOrphan(found: FoundProcess, parts: OrphanParts): Orphan {
     workerId: recorded ?? held ?? generation,
     home: view?.home ?? null,
     proof: { name: GENERATION_NAME, value: generation },
+    byIdentity: false,
     doubt:
       held === undefined
         ? "only its environment says that it is a worker"
@@ -134,7 +137,8 @@ function agentOrphan({ identity, command, values }: FoundProcess, above: readonl
   if (nearest !== undefined && kin.isOwned(nearest)) return [];
   const parent = nearest === undefined ? undefined : kin.lostAt(nearest);
   const proof = { name: MARKER_NAME, value: marker };
-  if (known) return [{ id, identity, command, workerId: known.sessionId, home: known.home, proof, doubt: null }];
+  const found = { id, identity, command, proof, byIdentity: false };
+  if (known) return [{ ...found, workerId: known.sessionId, home: known.home, doubt: null }];
   const { workerId, home, doubt } = parent ?? { workerId: null, home: null, doubt: kin.isKnown ? null : UNREAD };
-  return [{ id, identity, command, workerId, home, proof, doubt }];
+  return [{ ...found, workerId, home, doubt }];
 }

@@ -8,6 +8,7 @@ export interface Retained {
   readonly sessionId: string;
   readonly identity: ProcessIdentity;
   readonly marker: string;
+  readonly marked: boolean;
 }
 
 /** What earlier stops of a home's sessions left, by their journals (I167). */
@@ -15,5 +16,5 @@ export const retainedOf = (home: string): readonly Retained[] =>
   readAllSessions(nodeFileSystem, home).flatMap((read) => {
     const sessionId = read.kind === "record" ? read.record.sessionId : read.sessionId;
     const retained = readRetained(sessionDirectory(home, sessionId), nodeFileSystem);
-    return retained.map(({ identity, marker }) => ({ sessionId, identity, marker }));
+    return retained.map(({ identity, marker, marked }) => ({ sessionId, identity, marker, marked }));
   });

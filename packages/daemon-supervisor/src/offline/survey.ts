@@ -1,6 +1,7 @@
 import { createObserver, openPaths, reasonOf, startIdOf } from "@holdfast/shared-process";
 import type { EnvironmentScan, FoundProcess, ProcessObserver } from "@holdfast/shared-process";
 import { GENERATION_NAME, MARKER_NAME } from "../names.ts";
+import { workerCgroups } from "../effects/leftovers.ts";
 import { canonical, discoverHomes, scanHoldfast } from "./discover.ts";
 import { viewHome } from "./home-view.ts";
 import type { HomeView } from "./home-view.ts";
@@ -39,10 +40,15 @@ export function survey(home: string, remembered: readonly KnownMarker[] = []): S
   };
 }
 
-/** Whether a descriptor names the marker of every process that has one. Only then the journals need not be read. */
+/** Whether a descriptor names the marker of every process that has one, and every cgroup. Only then the journals need not be read. */
 function isExplained({ processes }: EnvironmentScan, homes: readonly HomeView[]): boolean {
-  const known = new Set(homes.flatMap(({ workers }) => workers.map(({ descriptor }) => descriptor.process.marker)));
-  return processes.every(({ values: { [MARKER_NAME]: marker } }) => marker === undefined || known.has(marker));
+  const named = homes.flatMap(({ workers }) => workers.map(({ descriptor }) => descriptor.process));
+  const markers = new Set(named.map(({ marker }) => marker));
+  const cgroups = new Set(named.map(({ cgroupPath }) => cgroupPath));
+  const left = homes.flatMap(({ home }) => workerCgroups(home)).filter(({ path }) => !cgroups.has(path));
+  const isKnown = ({ values: { [MARKER_NAME]: marker } }: FoundProcess): boolean =>
+    marker === undefined || markers.has(marker);
+  return left.length === 0 && processes.every(isKnown);
 }
 
 function withRetained(view: HomeView): HomeView {
@@ -71,9 +77,10 @@ function retainedOnly(homes: readonly HomeView[], orphans: readonly Orphan[], ob
   return homes.flatMap(({ home, retained }) =>
     retained
       .filter(({ identity }) => !isListed(identity.pid) && observer.verdict(identity).kind === "current")
-      .map(({ identity, sessionId, marker }) => {
+      .map(({ identity, sessionId, marker, marked }) => {
         const proof = { name: MARKER_NAME, value: marker };
-        return { id: startIdOf(identity), identity, command: "?", workerId: sessionId, home, proof, doubt: null };
+        const found = { id: startIdOf(identity), identity, command: "?", proof, byIdentity: !marked };
+        return { ...found, workerId: sessionId, home, doubt: null };
       }),
   );
 }

@@ -1,4 +1,5 @@
 import {
+  _default,
   boolean,
   enum as oneOf,
   int,
@@ -125,6 +126,8 @@ export const workerOrdersSchema = object({
   token: string(),
   marker: string(),
   socketPath: string(),
+  /** Of the worker and everything that it starts; `null` where none can be made. */
+  cgroupPath: _default(nullable(string()), null),
   epoch: int(),
   supervisor: nullable(identitySchema),
 });

@@ -1,9 +1,9 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import type { OwnerRecord } from "@holdfast/client/protocol";
-import { createLifeline, createObserver, holdLifeline } from "@holdfast/shared-process";
+import { createLifeline, createObserver, holdLifeline, spawnOwned } from "@holdfast/shared-process";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { SUPERVISOR_TITLE, homesHeldBy, isRecordedSupervisor } from "./recorded-supervisor.ts";
+import { SUPERVISOR_TITLE, homesHeldBy, isNested, isRecordedSupervisor } from "./recorded-supervisor.ts";
 
 const identity = createObserver().self();
 let home: string;
@@ -54,4 +54,19 @@ describe("a process with the supervisor's title", () => {
     rmSync(`${home}/owner/4.json`);
     expect(isSpared()).toBe(true);
   });
+});
+
+it.each<[string, Record<string, string>, boolean]>([
+  ["a home and no session, as Holdfast's own programs do", { HOLDFAST_HOME: "/h" }, true],
+  ["a home and a session, as an agent that was given one does", { HOLDFAST_HOME: "/h", HOLDFAST_SESSION: "m" }, false],
+  ["neither", {}, false],
+])("I153 a process whose environment names %s", async (_title, names, nested) => {
+  const env = { PATH: process.env["PATH"] ?? "", ...names };
+  const launched = await spawnOwned({ command: "sleep", args: ["100"], env, cwd: "/" });
+  if (launched.kind === "failed") throw new Error(launched.message);
+  const { process: sleeper } = launched;
+  const found = isNested({ identity: sleeper.identity, command: "sleep" });
+  await sleeper.signal("SIGKILL");
+  await sleeper.exited;
+  expect(found).toBe(nested);
 });

@@ -1,10 +1,13 @@
 import { nodeFileSystem } from "@holdfast/recovery-journal";
-import { compareIdentities, openPaths } from "@holdfast/shared-process";
+import { compareIdentities, environmentValues, openPaths } from "@holdfast/shared-process";
 import type { ProcessIdentity, Spare } from "@holdfast/shared-process";
 import { topOwner } from "./owner-files.ts";
 
 /** What the supervisor calls itself (at most 15 bytes, the kernel's limit), so that a scan can tell it from its workers. */
 export const SUPERVISOR_TITLE = "holdfastd";
+
+const HOME_NAME = "HOLDFAST_HOME";
+export const MARKER_NAME = "HOLDFAST_SESSION";
 
 const LIFELINE = /^(\/.*)\/run\/owner-[^/]*\.alive(?: \(deleted\))?$/;
 /** Open in every supervisor, also where no lifeline could be made. */
@@ -49,4 +52,16 @@ function mayOwn(home: string, identity: ProcessIdentity): boolean {
     // Its records are there and cannot be read now: nothing says that it is not their owner.
     return true;
   }
+}
+
+/**
+ * Whether a process that seems to belong to a session is Holdfast's own all the same: a recorded supervisor, or one that was started
+ * detached from inside the session, or such a one's worker. Their environment names a home and carries no session's marker, which an
+ * agent's always does; they show it from their birth on, before any record names them (I153).
+ */
+export const isNested: Spare = (found) => isRecordedSupervisor(found) || isOwnProgram(found.identity.pid);
+
+function isOwnProgram(pid: number): boolean {
+  const values = environmentValues(pid, [HOME_NAME, MARKER_NAME]);
+  return values?.[HOME_NAME] !== undefined && values[MARKER_NAME] === undefined;
 }

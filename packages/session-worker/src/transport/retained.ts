@@ -1,4 +1,4 @@
-import { object, safeParse, string, boolean } from "zod/mini";
+import { _default, object, safeParse, string, boolean } from "zod/mini";
 import type { infer as Infer } from "zod/mini";
 import { identitySchema } from "@holdfast/client/protocol";
 import { readJournal } from "@holdfast/recovery-journal";
@@ -10,8 +10,10 @@ import type { OperationKind } from "./store-contract.ts";
 const retainedSchema = object({
   identity: identitySchema,
   command: string(),
-  /** Value of `HOLDFAST_SESSION` in its environment. */
+  /** Value of `HOLDFAST_SESSION` of its session. */
   marker: string(),
+  /** It stands in its environment; false: other evidence proved that it is the session's, and its identity is the proof since. */
+  marked: _default(boolean(), true),
   /** A program of the keep list; false: it could not be ended. */
   kept: boolean(),
 });

@@ -19,6 +19,7 @@ const orders = {
   token: "secret",
   marker: "m",
   socketPath: "/s",
+  cgroupPath: null,
   epoch: 3,
   supervisor: null,
 };

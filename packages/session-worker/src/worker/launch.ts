@@ -6,7 +6,7 @@ import { identitySchema } from "@holdfast/client/protocol";
 import type { JournalOwner } from "@holdfast/recovery-journal";
 import { ShellAgent } from "../agents/shell/shell-agent.ts";
 import type { StartParams, StartResult, WorkerOrders } from "../transport/messages.ts";
-import { isRecordedSupervisor } from "../transport/recorded-supervisor.ts";
+import { isRecordedSupervisor, MARKER_NAME } from "../transport/recorded-supervisor.ts";
 import { sessionDirectory, sessionRecordPath, sessionRecordSchema } from "../transport/session-record.ts";
 import type { SessionRecord } from "../transport/session-record.ts";
 import type { SessionStore } from "../transport/store-contract.ts";
@@ -15,8 +15,6 @@ import { openSessionStore } from "../transport/open-store.ts";
 import { transcriptAt } from "../transport/transcript-file.ts";
 import { codeOf } from "./admission.ts";
 import { Session } from "./session.ts";
-
-export const MARKER_NAME = "HOLDFAST_SESSION";
 
 export interface LaunchSeams {
   readonly clock: Clock;

@@ -1,9 +1,9 @@
-import { defaultKeep, endMarked, scanMarked } from "@holdfast/shared-process";
-import type { Clock, ProcessObserver } from "@holdfast/shared-process";
-import type { WorkerStopParams } from "../transport/messages.ts";
-import { isRecordedSupervisor } from "../transport/recorded-supervisor.ts";
+import { defaultKeep, endTree, findTree } from "@holdfast/shared-process";
+import type { Clock, Marker, ProcessObserver } from "@holdfast/shared-process";
+import type { WorkerOrders, WorkerStopParams } from "../transport/messages.ts";
+import { isNested, MARKER_NAME } from "../transport/recorded-supervisor.ts";
 import type { SessionStore } from "../transport/store-contract.ts";
-import { MARKER_NAME } from "./launch.ts";
+import { openWorkerCgroup } from "../transport/worker-cgroup.ts";
 import type { Session } from "./session.ts";
 
 /** What a shell and its commands have between SIGTERM and SIGKILL (CLI.md §6). */
@@ -22,19 +22,28 @@ export interface Running {
   readonly store: SessionStore;
 }
 
+/** By what a session's processes are known. The worker itself is in their cgroup, and never one of them. */
+function treeOf(orders: WorkerOrders): {
+  readonly marker: Marker;
+  readonly cgroup: ReturnType<typeof openWorkerCgroup>;
+  readonly spare: typeof isNested;
+} {
+  return { marker: { name: MARKER_NAME, value: orders.marker }, cgroup: openWorkerCgroup(orders), spare: isNested };
+}
+
 /** Why a conditional passivation is refused; `null` when nothing speaks against it. */
-export function whyBusy({ session }: Running, marker: string): string | null {
+export function whyBusy({ session }: Running, orders: WorkerOrders, observer: ProcessObserver): string | null {
   if (!session.isIdle) return "a turn runs or an action waits";
-  const scan = scanMarked({ name: MARKER_NAME, value: marker }, { spare: isRecordedSupervisor });
-  const others = scan.processes.filter(({ identity }) => identity.pid !== session.agent.pid);
+  const tree = findTree({ ...treeOf(orders), observer });
+  const others = tree.processes.filter(({ identity }) => identity.pid !== session.agent.pid);
   const [first] = others;
   if (first) return `${others.length} processes of the session run, such as ${first.command} (${first.identity.pid})`;
-  return scan.kind === "complete" ? null : `processes cannot be listed: ${scan.problem ?? "unknown"}`;
+  return tree.kind === "complete" ? null : `processes cannot be listed: ${tree.problem ?? "unknown"}`;
 }
 
 export interface EndOptions {
   readonly running: Running;
-  readonly marker: string;
+  readonly orders: WorkerOrders;
   readonly force: boolean;
   readonly clock: Clock;
   readonly observer: ProcessObserver;
@@ -43,18 +52,17 @@ export interface EndOptions {
 }
 
 /** Ends agent, descendants and files, in that order, each bounded: whatever the agent does, this takes a few seconds. */
-export async function endSession({ running, marker, force, clock, observer, goal }: EndOptions): Promise<void> {
+export async function endSession({ running, orders, force, clock, observer, goal }: EndOptions): Promise<void> {
   const { session, store } = running;
   const graceMs = force ? FORCED_GRACE_MS : STOP_GRACE_MS;
   const isEnd = goal() === "stop" || goal() === "archive";
   session.close(isEnd ? "cancelled" : "interrupted");
-  const sweep = endMarked({
-    marker: { name: MARKER_NAME, value: marker },
+  const sweep = endTree({
+    ...treeOf(orders),
     graceMs,
     lastRoundsMs: SWEEP_MARGIN_MS,
     keep: defaultKeep,
     force,
-    spare: isRecordedSupervisor,
     observer,
     clock,
   });

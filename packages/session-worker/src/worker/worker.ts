@@ -161,7 +161,8 @@ export class Worker implements WorkerService {
     const phase = this.#phase;
     if (goal === "passivate" && !force && !this.#stop) {
       if (phase.name === "starting") return { kind: "busy", why: "the session is starting" };
-      const why = phase.name === "serving" ? whyBusy(phase, this.#options.orders.marker) : null;
+      const { orders, observer } = this.#options;
+      const why = phase.name === "serving" ? whyBusy(phase, orders, observer) : null;
       if (why !== null) return { kind: "busy", why };
     }
     if (this.#stop) {
@@ -196,7 +197,7 @@ export class Worker implements WorkerService {
       if (this.#phase.name === "serving")
         await endSession({
           running: this.#phase,
-          marker: orders.marker,
+          orders,
           force,
           clock,
           observer,

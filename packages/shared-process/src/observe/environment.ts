@@ -1,5 +1,5 @@
 import { errnoOf } from "../errors.ts";
-import type { ProcessPorts } from "../ports.ts";
+import { type ProcessPorts, systemPorts } from "../ports.ts";
 import type { Marker } from "../types.ts";
 
 export type MarkerSearch = "found" | "absent" | "vanished" | "denied" | "descriptors-exhausted";
@@ -29,6 +29,19 @@ export function readValues(ports: ProcessPorts, pid: number, names: readonly str
     values[name] = Buffer.from(entries.slice(from, entries.indexOf("\0", from)), "latin1").toString("utf8");
   }
   return { kind: "read", values };
+}
+
+/**
+ * What of `names` stands in the environment with which a process was started; `null` where that may not be read, or nobody has the
+ * number. It is the word of whoever started it, and of whoever has the number now.
+ */
+export function environmentValues(
+  pid: number,
+  names: readonly string[],
+  ports: ProcessPorts = systemPorts,
+): Values | null {
+  const read = readValues(ports, pid, names);
+  return read.kind === "read" ? read.values : null;
 }
 
 /** All entries, a NUL before and after each. */

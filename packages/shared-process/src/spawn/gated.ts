@@ -1,11 +1,12 @@
 import { Socket } from "node:net";
+import type { Cgroup } from "../cgroup/cgroup.ts";
 import { systemClock } from "../clock.ts";
 import { CodedError, invariant } from "../errors.ts";
 import type { ExitInfo, ExitWatch, ProcessHandle, ProcessIdentity, Signal, SignalOutcome } from "../types.ts";
-import { launch, type Launched, type LaunchFailure, type LaunchOptions } from "./launch.ts";
+import { launch, type Launched, type LaunchFailure, type PlacedLaunch } from "./launch.ts";
 import { signalUnreaped } from "./unreaped.ts";
 
-export interface GatedSpawnOptions extends LaunchOptions {
+export interface GatedSpawnOptions extends PlacedLaunch {
   /** Where the child's standard error goes: nowhere, or to a descriptor of ours, never to our own stream by itself. */
   readonly standardError: "ignore" | number;
   /** Becomes descriptor 4 of the child. */
@@ -20,6 +21,8 @@ export interface GatedProcess extends ExitWatch {
   readonly identity: ProcessIdentity;
   /** For as long as it lives; let go when it has ended. */
   readonly handle: ProcessHandle;
+  /** The group that was asked for, if it took the child. */
+  readonly cgroup: Cgroup | null;
   /** Lets the child run with one line of text. Throws `gate_used` when the gate was opened or closed before. */
   openGate(message: string): void;
   /** Closes the gate unopened; what has not ended after a second is killed. Resolves when the child has ended. */
@@ -41,7 +44,7 @@ export async function spawnGated(
   return launched.kind === "failed" ? launched : { kind: "spawned", process: gatedProcess(launched) };
 }
 
-function gatedProcess({ child, handle }: Launched): GatedProcess {
+function gatedProcess({ child, handle, cgroup }: Launched): GatedProcess {
   const gate = child.stdio[3];
   invariant(gate instanceof Socket, "Node makes a socket of each pipe to a child");
   gate.on("error", () => {
@@ -58,6 +61,7 @@ function gatedProcess({ child, handle }: Launched): GatedProcess {
     onExit: (callback) => handle.onExit(callback),
     identity,
     handle,
+    cgroup,
     signal,
     openGate: (message) => {
       invariant(!message.includes("\n"), "the gate's message is one line");

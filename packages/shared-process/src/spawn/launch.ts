@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn, type StdioOptions } from "node:child_process";
 import { existsSync } from "node:fs";
+import type { Cgroup } from "../cgroup/cgroup.ts";
 import { errnoOf, reasonOf } from "../errors.ts";
 import { createObserver } from "../observe/create.ts";
 import type { ProcessHandle, ProcessObserver } from "../types.ts";
@@ -28,11 +29,21 @@ export interface LaunchOptions {
   readonly observer?: ProcessObserver;
 }
 
+export interface PlacedLaunch extends LaunchOptions {
+  /**
+   * Of the child, from the turn of its spawn on, and of all that it forks; one that waits at a gate has forked nothing by then. A
+   * failure to put it there is not one of the launch.
+   */
+  readonly cgroup?: Cgroup | null;
+}
+
 export interface Launched {
   readonly kind: "launched";
   readonly child: UnreapedChild & ChildProcess;
   /** Let go when the child has ended. */
   readonly handle: ProcessHandle;
+  /** `null`: it is in none of ours. */
+  readonly cgroup: Cgroup | null;
 }
 
 let anyObserver: ProcessObserver | null = null;
@@ -41,7 +52,7 @@ let anyObserver: ProcessObserver | null = null;
  * Starts a program in a session of its own and takes hold of it in the same turn: a launch without an identity fails
  * (I61).
  */
-export async function launch(options: LaunchOptions, stdio: StdioOptions): Promise<Launched | LaunchFailure> {
+export async function launch(options: PlacedLaunch, stdio: StdioOptions): Promise<Launched | LaunchFailure> {
   let child: ChildProcess;
   try {
     child = spawn(options.command, [...options.args], { env: options.env, cwd: options.cwd, detached: true, stdio });
@@ -51,13 +62,15 @@ export async function launch(options: LaunchOptions, stdio: StdioOptions): Promi
   if (!hasPid(child)) return failure(options, await spawnErrorOf(child));
   const observer = options.observer ?? (anyObserver ??= createObserver());
   const adopted = observer.adopt(child);
+  // Not being in a group of its own is no reason not to run.
+  const cgroup = options.cgroup?.add(child.pid).kind === "done" ? options.cgroup : null;
   child.on("error", () => {
     // After a spawn that succeeded Node reports only failed kills and messages here, and neither goes through it.
   });
   if (adopted.kind === "opened" && adopted.handle.identity.bootId !== null) {
     const { handle } = adopted;
     handle.onExit(() => handle[Symbol.dispose]());
-    return { kind: "launched", child, handle };
+    return { kind: "launched", child, handle, cgroup };
   }
   if (adopted.kind === "opened") adopted.handle[Symbol.dispose]();
   for (const stream of child.stdio) stream?.destroy();

@@ -21,6 +21,10 @@ export interface FakeProcess {
   readonly exitSignal: number;
   /** Its process group; by default its own. */
   readonly pgrp: number | null;
+  /** Its session; by default its own. */
+  readonly session: number | null;
+  /** Directory of its cgroup; see `FakeCgroups`. */
+  readonly cgroup: string | null;
   readonly uid: number;
   /** What its links in /proc/PID/fd say, from descriptor 0 on. */
   readonly open: readonly string[];
@@ -46,6 +50,8 @@ const DEFAULTS: Omit<FakeProcess, "pid"> = {
   unreadable: {},
   exitSignal: 17,
   pgrp: null,
+  session: null,
+  cgroup: null,
   uid: 1000,
   open: [],
   pidNamespace: "pid:[1]",
@@ -89,6 +95,7 @@ export class FakeProcessTable implements ProcessPorts {
   /** Starts a process, or puts another in the place of the one with that number. */
   start(process: Partial<FakeProcess> & Pick<FakeProcess, "pid">): FakeProcess {
     const full = { ...DEFAULTS, ...process };
+    if (this.#processes.has(full.pid)) this.#orphan(full.pid);
     this.#processes.set(full.pid, full);
     this.#serials.set(full.pid, (this.#lastSerial += 1));
     this.#changed();
@@ -123,13 +130,26 @@ export class FakeProcessTable implements ProcessPorts {
   /** The process ends, and nobody waits for it. */
   end(pid: number): void {
     this.change(pid, { state: "Z", threads: 1 });
+    this.#orphan(pid);
   }
 
-  /** Its number is free again. */
+  /** Its number is free again, and its children have another parent. */
   reap(pid: number): void {
     this.#processes.delete(pid);
     this.#serials.delete(pid);
+    this.#orphan(pid);
     this.#changed();
+  }
+
+  /** Whether somebody has the number, be it as a zombie. */
+  has(pid: number): boolean {
+    return this.#processes.has(pid);
+  }
+
+  /** Numbers of the processes in a cgroup. */
+  membersOf(cgroup: string): number[] {
+    const members = [...this.#processes.values()].filter((process) => process.cgroup === cgroup);
+    return members.filter((process) => !isDefunct(process)).map(({ pid }) => pid);
   }
 
   readFile(path: string): string {
@@ -199,20 +219,29 @@ export class FakeProcessTable implements ProcessPorts {
     this.#deliver(pid, signal);
   }
 
+  /** To all of them in one step, as the kernel does it for a cgroup, whoever their user is. */
+  killAtOnce(pids: readonly number[]): void {
+    for (const pid of pids) this.#deliver(pid, "SIGKILL", true);
+  }
+
   #deliverToGroup(leader: number, signal: Signal): void {
     const members = [...this.#processes.values()].filter((process) => (process.pgrp ?? process.pid) === leader);
     if (members.length === 0) throw systemError("ESRCH");
     for (const member of members) this.#deliver(member.pid, signal);
   }
 
+  #orphan(parent: number): void {
+    for (const { pid, ppid } of this.#processes.values()) if (ppid === parent) this.change(pid, { ppid: 1 });
+  }
+
   #changed(): void {
     for (const pidfds of this.#pidfds) pidfds.changed();
   }
 
-  #deliver(pid: number, signal: Signal | 0): void {
+  #deliver(pid: number, signal: Signal | 0, isPermitted = false): void {
     const process = this.#holderOf(pid);
     if (process === undefined) throw systemError("ESRCH");
-    if (process.foreign) throw systemError("EPERM");
+    if (process.foreign && !isPermitted) throw systemError("EPERM");
     if (signal === 0) return;
     this.delivered.push({ pid: process.pid, signal });
     const harmless = signal === "SIGCONT" || signal === "SIGSTOP" || process.ignores.includes(signal);
@@ -262,7 +291,20 @@ function renderStat(process: FakeProcess, pid: number): string {
   const { command, state, ppid, threads, startTicks, exitSignal } = process;
   const between = "0 -1 4194304 0 0 0 0 150 50 0 0 20 0";
   const ends = exitSignal !== 0 && pid !== process.pid ? -1 : exitSignal;
-  const fields = [state, ppid, process.pgrp ?? pid, pid, between, threads, 0, startTicks, 409_600, 10, ZEROS, ends];
+  const fields = [
+    state,
+    ppid,
+    process.pgrp ?? pid,
+    process.session ?? pid,
+    between,
+    threads,
+    0,
+    startTicks,
+    409_600,
+    10,
+    ZEROS,
+    ends,
+  ];
   const last = process.exitStatus === null ? "" : ` ${"0 ".repeat(13)}${process.exitStatus}`;
   return `${pid} (${command}) ${fields.join(" ")}${last}\n`;
 }

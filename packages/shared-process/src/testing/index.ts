@@ -1,3 +1,4 @@
+export { FakeCgroups } from "./fake-cgroups.ts";
 export { FakeClock } from "./fake-clock.ts";
 export { type FakeProcess, FakeProcessTable } from "./fake-process-table.ts";
 export { FakePidfds } from "./fake-pidfds.ts";

@@ -1,35 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { createObserver } from "../observe/create.ts";
-import { FakeClock, FakeProcessTable } from "../testing/index.ts";
-import { type EndMarkedOptions, endMarked, type TreeReport } from "./end.ts";
-import { defaultKeep } from "./keep.ts";
+import { FakeProcessTable } from "../testing/index.ts";
+import { end, environment } from "./tree.testing.ts";
 
-const marker = { name: "HOLDFAST_SESSION", value: "s1" };
-const environment = { HOLDFAST_SESSION: "s1" };
-
-async function end(
-  table: FakeProcessTable,
-  options: Partial<EndMarkedOptions> = {},
-  onStep: (elapsedMs: number) => void = () => {},
-): Promise<TreeReport & { readonly tookMs: number }> {
-  const clock = new FakeClock();
-  const observer = createObserver({ mode: "narrow", ports: table });
-  const defaults = { marker, graceMs: 500, keep: defaultKeep, force: false, observer, clock, ports: table };
-  const state = { settled: false };
-  const running = endMarked({ ...defaults, ...options }).finally(() => {
-    state.settled = true;
-  });
-  for (;;) {
-    await new Promise((resolve) => {
-      setImmediate(resolve);
-    });
-    if (state.settled) return { ...(await running), tookMs: clock.monotonic() };
-    onStep(clock.monotonic());
-    clock.advance(5);
-  }
-}
-
-describe("endMarked", () => {
+describe("endTree by a marker", () => {
   it("I145 ends marked processes with SIGTERM and touches nothing else", async () => {
     const table = new FakeProcessTable();
     table.start({ pid: 20, environment });

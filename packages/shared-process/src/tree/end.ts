@@ -1,105 +1,136 @@
+import type { CgroupRemoval } from "../cgroup/cgroup.ts";
+import { invariant } from "../errors.ts";
 import { startIdOf } from "../identity.ts";
-import type { ProcessPorts } from "../ports.ts";
-import type { Clock, Marker, ProcessObserver, Signal } from "../types.ts";
-import type { Spare } from "./ancestry.ts";
-import { type MarkedProcess, type MarkedScan, scanMarked } from "./scan.ts";
+import { systemPorts } from "../ports.ts";
+import type { Clock } from "../types.ts";
+import type { Member } from "./members.ts";
+import type { UnprovenProcess } from "./prove.ts";
+import { killAll, signalEach } from "./signal.ts";
+import { isKnown, type TreeProcess, treeProcess } from "./find.ts";
+import { type Found, Tree, type TreeOptions } from "./tree.ts";
 
-export interface EndMarkedOptions {
-  readonly marker: Marker;
+export interface EndTreeOptions extends TreeOptions {
   /** Time between SIGTERM and SIGKILL. */
   readonly graceMs: number;
-  /** Names of programs that are left alone unless `force`; see `defaultKeep`. */
+  /** Names of programs that are left alone, with what runs below them, unless `force`; see `defaultKeep`. */
   readonly keep: readonly string[];
   readonly force: boolean;
-  readonly observer: ProcessObserver;
   readonly clock: Clock;
   /** How long after the grace it goes on with SIGKILL; default 3,000. */
   readonly lastRoundsMs?: number;
-  /** Processes of others that carry the marker by accident: never signalled, not even by force, and not listed. */
-  readonly spare?: Spare;
   readonly abort?: AbortSignal;
-  readonly ports?: ProcessPorts;
 }
 
 export interface TreeReport {
   /** How many processes were found at any time and do not run any more. */
   readonly ended: number;
-  readonly kept: readonly MarkedProcess[];
-  /** Found by the last scan: not permitted, not provable, aborted, or too slow to die. */
-  readonly remaining: readonly MarkedProcess[];
+  readonly kept: readonly TreeProcess[];
+  /** Found by the last look: not permitted, aborted, or too slow to die. */
+  readonly remaining: readonly TreeProcess[];
   readonly scan: "complete" | "incomplete";
+  readonly unproven: {
+    /** Processes whose environment may not be read: other users', and those that closed their memory, as ssh-agent does. */
+    readonly unreadable: number;
+    /** Those that run and that other evidence speaks for, though not well enough to signal them; at most 256. */
+    readonly processes: readonly UnprovenProcess[];
+  };
+  /** What became of the cgroup; `null` without one. */
+  readonly cgroup: CgroupRemoval["kind"] | null;
 }
 
 const POLL_MS = 25;
 /** After the grace: SIGKILL acts in milliseconds, so what survives this is stuck in the kernel or not ours to end. */
 const LAST_ROUNDS_MS = 3_000;
-/** How long one round of SIGKILL is waited for before the next scan. */
+/** How long one round of SIGKILL is waited for before the next look. */
 const KILL_ROUND_MS = 250;
+/** The last member of a group has ended before the group says that it is empty. */
+const EMPTY_WAIT_MS = 250;
 
 /**
- * Ends everything that carries the marker and nothing else. Each signal follows a fresh verdict and a look into the
- * process's environment in
- * the same turn (I131, I145). New processes may be forked meanwhile, so it repeats until two scans in a row find none.
+ * Ends a tree and nothing else. All that can be found is found and proven before the first signal, so that whom the end of its parent
+ * tears off stays known; each signal goes to a process that is held, or was looked at anew in the same turn (I131, I145). New
+ * processes may be forked meanwhile, so it repeats until two looks in a row find none.
  */
-export async function endMarked(options: EndMarkedOptions): Promise<TreeReport> {
+export async function endTree(options: EndTreeOptions): Promise<TreeReport> {
+  invariant(isKnown(options), "a tree is known by a root, a marker or a cgroup");
+  const { keep, force } = options;
+  const tree = new Tree({ ...options, keep: force ? [] : keep });
+  try {
+    const { found, seen } = await endRounds(options, tree);
+    const cgroup = await removeCgroup(options, found);
+    return report(tree, { found, seen, cgroup });
+  } finally {
+    tree[Symbol.dispose]();
+  }
+}
+
+interface Rounds {
+  readonly found: Found;
+  readonly seen: ReadonlySet<string>;
+}
+
+async function endRounds(options: EndTreeOptions, tree: Tree): Promise<Rounds> {
   const { clock, graceMs, abort } = options;
   const killAt = clock.monotonic() + graceMs;
   const giveUpAt = killAt + (options.lastRoundsMs ?? LAST_ROUNDS_MS);
+  const deps = { ...options, keep: options.force ? [] : options.keep };
   const seen = new Set<string>();
   let asked = false;
   let empty = 0;
   for (;;) {
-    const found = look(options);
-    for (const target of found.targets) seen.add(startIdOf(target.identity));
-    empty = found.targets.length === 0 ? empty + 1 : 0;
-    if (empty === 2 || abort?.aborted === true || clock.monotonic() >= giveUpAt) return report(found, seen);
+    const found = tree.look();
+    const { targets } = found;
+    for (const target of targets) seen.add(startIdOf(target.identity));
+    empty = targets.length === 0 && !found.isBehind ? empty + 1 : 0;
+    if (empty === 2 || abort?.aborted === true || clock.monotonic() >= giveUpAt) return { found, seen };
     const killing = asked && clock.monotonic() >= killAt;
-    if (found.targets.length === 0) {
+    if (targets.length === 0) {
       await pause(clock);
     } else {
-      signalAll(options, found.targets, killing ? "SIGKILL" : "SIGTERM");
+      if (killing) killAll(deps, found);
+      else signalEach(deps, targets, "SIGTERM");
       asked = true;
       const until = killing ? Math.min(giveUpAt, clock.monotonic() + KILL_ROUND_MS) : killAt;
-      await allEnded(options, found.targets, until);
+      await allEnded(options, { tree, targets, until });
     }
   }
 }
 
-interface Found {
-  readonly scan: MarkedScan["kind"];
-  readonly targets: readonly MarkedProcess[];
-  readonly kept: readonly MarkedProcess[];
+interface Waiting {
+  readonly tree: Tree;
+  readonly targets: readonly Member[];
+  readonly until: number;
 }
 
-function look({ marker, keep, force, spare, ports }: EndMarkedOptions): Found {
-  const scan = scanMarked(marker, { keep, spare, ports });
-  const isTarget = (found: MarkedProcess): boolean => force || !found.keepable;
-  return {
-    scan: scan.kind,
-    targets: scan.processes.filter(isTarget),
-    kept: scan.processes.filter((found) => !isTarget(found)),
-  };
-}
-
-function signalAll({ observer, marker }: EndMarkedOptions, targets: readonly MarkedProcess[], signal: Signal): void {
-  // An outcome other than "sent" needs no handling here: the next scan shows whether the process is still there.
-  for (const target of targets) observer.signal(target.identity, signal, { environment: marker });
-}
-
-async function allEnded(options: EndMarkedOptions, targets: readonly MarkedProcess[], until: number): Promise<void> {
-  const { observer, clock, abort } = options;
-  const isThere = ({ identity }: MarkedProcess): boolean => {
-    const { kind } = observer.verdict(identity);
-    return kind === "current" || kind === "unknown";
-  };
+async function allEnded({ clock, abort }: EndTreeOptions, { tree, targets, until }: Waiting): Promise<void> {
   // Cancellation is looked at after each wait (I103).
-  const isWaiting = (): boolean => clock.monotonic() < until && abort?.aborted !== true && targets.some(isThere);
+  const isWaiting = (): boolean =>
+    clock.monotonic() < until && abort?.aborted !== true && targets.some((target) => tree.members.isThere(target));
   while (isWaiting()) await pause(clock);
 }
 
-function report(found: Found, seen: ReadonlySet<string>): TreeReport {
-  const { kept, targets, scan } = found;
-  return { ended: seen.size - targets.length, kept, remaining: targets, scan };
+/** The caller itself may be in it, as a worker is in its own: then whoever comes after it removes the group. */
+async function removeCgroup(
+  { cgroup, clock, ports = systemPorts }: EndTreeOptions,
+  { targets, kept }: Found,
+): Promise<CgroupRemoval["kind"] | null> {
+  if (!cgroup) return null;
+  const listed = cgroup.members();
+  const isLeft = targets.length > 0 || kept.length > 0 || (listed.kind === "listed" && listed.pids.includes(ports.pid));
+  if (!isLeft) await cgroup.whenEmpty({ clock, withinMs: EMPTY_WAIT_MS });
+  return cgroup.remove().kind;
+}
+
+function report(tree: Tree, ended: Rounds & Pick<TreeReport, "cgroup">): TreeReport {
+  const { found, seen, cgroup } = ended;
+  return {
+    ended: seen.size - found.targets.length,
+    kept: found.kept.map(treeProcess),
+    remaining: found.targets.map(treeProcess),
+    scan: found.kind,
+    unproven: { unreadable: found.table.unreadable, processes: tree.unproven },
+    cgroup,
+  };
 }
 
 function pause(clock: Clock): Promise<void> {

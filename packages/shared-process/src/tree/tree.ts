@@ -1,0 +1,133 @@
+import type { Cgroup } from "../cgroup/cgroup.ts";
+import { type ProcessPorts, systemPorts } from "../ports.ts";
+import type { Marker, ProcessHandle, ProcessIdentity, ProcessObserver } from "../types.ts";
+import type { Spare } from "./ancestry.ts";
+import { Anchors, type Root } from "./anchors.ts";
+import { isKept } from "./keep.ts";
+import { keepsNumber, MAX_HANDLES, type Member, Members } from "./members.ts";
+import { Prover, type UnprovenProcess } from "./prove.ts";
+import { type Evidence, reach } from "./reach.ts";
+import { readTable, type Row, type Table } from "./table.ts";
+
+/** By what a tree is known; at least one of the first three. */
+export interface TreeOptions {
+  /** Whoever descends from it, or is in the session or group that it leads or led. */
+  readonly root?: ProcessIdentity | ProcessHandle;
+  /** Whoever has it in the environment with which it was started. */
+  readonly marker?: Marker;
+  /** Whoever is in it; groups below are others'. */
+  readonly cgroup?: Cgroup | null;
+  /** Processes of others, with everything below them: no members, by whatever evidence, and not listed. */
+  readonly spare?: Spare;
+  readonly observer: ProcessObserver;
+  readonly ports?: ProcessPorts;
+}
+
+interface Kept extends TreeOptions {
+  readonly keep: readonly string[];
+  /** Whoever only looks needs no handle, and so no library. */
+  readonly mostHandles?: number;
+}
+
+export interface Found {
+  readonly kind: "complete" | "incomplete";
+  readonly problem: string | null;
+  readonly table: Table;
+  readonly targets: readonly Member[];
+  readonly kept: readonly Member[];
+  /** The group had a member that the table does not know: it was forked while the table was read. */
+  readonly isBehind: boolean;
+}
+
+/** The members of a tree as they become known, each held once it is proven to be one. */
+export class Tree implements Disposable {
+  readonly #options: Kept;
+  readonly #ports: ProcessPorts;
+  readonly #root: Root | null;
+  readonly #anchors: Anchors;
+  readonly #prover: Prover;
+  readonly members: Members;
+
+  constructor(options: Kept) {
+    const { observer, marker, cgroup = null, ports = systemPorts } = options;
+    this.#options = options;
+    this.#ports = ports;
+    this.#root = options.root === undefined ? null : rootOf(options.root, observer);
+    this.members = new Members(observer, options.mostHandles ?? MAX_HANDLES);
+    this.#anchors = new Anchors(ports, this.members, this.#root);
+    const { members } = this;
+    this.#prover = new Prover({ ports, observer, marker, cgroup, root: this.#root, members, anchors: this.#anchors });
+  }
+
+  get unproven(): readonly UnprovenProcess[] {
+    return this.#prover.unproven;
+  }
+
+  /** One pass over all processes: reads, takes hold of what is new, and proves it. */
+  look(): Found {
+    const { marker, cgroup, keep, spare } = this.#options;
+    const table = readTable(this.#ports, marker);
+    const listed = cgroup?.members();
+    const inside = listed?.kind === "listed" ? listed.pids : [];
+    this.members.prune();
+    const isSpared = ({ stat }: Row): boolean => {
+      const { pid, startTicks, command } = stat;
+      return spare?.({ identity: { ...table.host, pid, startTicks, pidfsInode: null }, command }) ?? false;
+    };
+    const isKeptRow = ({ stat }: Row): boolean => isKept(stat.command, keep);
+    const rootRow = this.#rootRow(table);
+    this.#anchors.refresh(table.rows, rootRow !== null && !isSpared(rootRow) && !isKeptRow(rootRow));
+    const found = reach({
+      rows: table.rows,
+      self: this.#ports.pid,
+      seeds: this.#seeds(table, inside, rootRow),
+      sessions: this.#anchors.numbers("session"),
+      groups: this.#anchors.numbers("group"),
+      isSpared,
+      isKept: isKeptRow,
+    });
+    const kept = this.#prover.prove(found, table);
+    const problem = listed?.kind === "unreadable" ? listed.reason : table.problem;
+    return {
+      kind: problem === null ? "complete" : "incomplete",
+      problem,
+      table,
+      targets: [...found.targets.keys()].flatMap((pid) => this.members.get(pid) ?? []),
+      kept,
+      isBehind: inside.some((pid) => !table.rows.has(pid)),
+    };
+  }
+
+  [Symbol.dispose](): void {
+    this.members[Symbol.dispose]();
+  }
+
+  /** The row of the root, if it is the root's own, be it as a zombie. */
+  #rootRow({ rows }: Table): Row | null {
+    const root = this.#root;
+    const row = root === null ? undefined : rows.get(root.pid);
+    if (root === null || row === undefined) return null;
+    const verdict = root.verdict();
+    const isOwn = root.startTicks === null ? verdict.kind === "current" : row.stat.startTicks === root.startTicks;
+    return isOwn && keepsNumber(verdict) ? row : null;
+  }
+
+  /** The first evidence counts: what a process carries with it can be looked at again at any time. */
+  #seeds({ rows }: Table, inside: readonly number[], rootRow: Row | null): Map<number, Evidence> {
+    const seeds = new Map<number, Evidence>();
+    const add = (pid: number, kind: "known" | "root" | "marker" | "cgroup"): void => {
+      if (!seeds.has(pid)) seeds.set(pid, { kind });
+    };
+    for (const { identity } of this.members.all()) add(identity.pid, "known");
+    for (const [pid, { marked }] of rows) if (marked) add(pid, "marker");
+    for (const pid of inside) add(pid, "cgroup");
+    if (rootRow !== null) add(rootRow.stat.pid, "root");
+    return seeds;
+  }
+}
+
+function rootOf(root: ProcessIdentity | ProcessHandle, observer: ProcessObserver): Root {
+  const isHandle = "signal" in root;
+  const { pid, startTicks } = isHandle ? root.identity : root;
+  return { pid, startTicks, verdict: () => (isHandle ? root.verdict() : observer.verdict(root)) };
+}
