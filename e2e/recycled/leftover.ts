@@ -10,7 +10,7 @@ const LEAVES = [
   "setsid ./tmux 601 > /dev/null 2>&1 &",
 ].join("\n");
 
-/** Rounds with stopped sessions whose journals name a process that a stop has left, and whose number is another's now. */
+/** Rounds with stopped sessions whose journals name a process that was left, and whose number is another's now. */
 export async function runLeftover(run: Run, rounds: readonly Round[]): Promise<void> {
   const { home } = run;
   for (const round of rounds) {

@@ -6,13 +6,14 @@ import { Newcomer } from "./newcomer.ts";
 import type { Case, Round } from "./plan.ts";
 import { sessionCount, endAll, runCases, type Run } from "./run.ts";
 
-/** Longer than until the next signal is due (CLI.md §6): SIGTERM of a silent worker after 2 s, SIGKILL of a forced stop after 1.5 s. */
+/** Longer than until the next signal is due: SIGTERM of a silent worker after 2 s, SIGKILL by force after 1.5 s (CLI.md §6). */
 const STOP_DUE_MS = 2_300;
 const FORCED_DUE_MS = 1_700;
 
 /**
- * Ends of frozen workers, and of a frozen daemon, that have begun: whoever is to send the next signal is frozen itself while the one
- * whom it is for ends and another gets its number. When it goes on, its timer fires before anything else can be noticed.
+ * Ends of frozen workers, and of a frozen daemon, that have begun: whoever is to send the next signal is frozen itself
+ * while the one whom it is for ends and another gets its number. When it goes on, its timer fires before anything else
+ * can be noticed.
  */
 export async function runMidway(run: Run, round: Round): Promise<void> {
   const { home } = run;

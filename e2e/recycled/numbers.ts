@@ -8,7 +8,7 @@ const LAST = "/proc/sys/kernel/ns_last_pid";
 /** The number is not free until its process is reaped and its group is empty; that takes milliseconds. */
 const ATTEMPTS = 400;
 
-/** Waits for a word: until all have their numbers none may fork or start a thread, since that would take one of them. */
+/** Waits for a word: until all have their numbers none may fork or start a thread, which would take one of them. */
 const GATE = 'read -r _ && exec "$@" < /dev/null';
 
 export interface Wanted {
@@ -18,7 +18,8 @@ export interface Wanted {
 }
 
 /**
- * Starts programs that get exactly these numbers, each the leader of a session of its own. Their descriptors 3 are pipes that stay open.
+ * Starts programs that get exactly these numbers, each the leader of a session of its own. Their descriptors 3 are
+ * pipes that stay open.
  */
 export async function takeNumbers<W extends Wanted>(all: readonly W[]): Promise<(W & { child: ChildProcess })[]> {
   const taken: (W & { child: ChildProcess })[] = [];

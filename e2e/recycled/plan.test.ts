@@ -12,7 +12,7 @@ const verbsBelow = (command: Command, path: readonly string[] = []): string[] =>
     ? [path.join(" ")]
     : command.commands.flatMap((sub) => verbsBelow(sub, [...path, sub.name()]));
 
-it("I131 every verb of `agent` is run where numbers were recycled: one that is added has to be added to verbs.ts", () => {
+it("I131 every verb of `agent` is run where numbers were recycled: a new one has to be added to verbs.ts", () => {
   const run = new Set(allRounds.flatMap(({ cases }) => cases.map(({ row }) => row.verb)));
   const all = verbsBelow(buildProgram(new Invocation(systemIo())));
   expect(all.length).toBeGreaterThan(30);

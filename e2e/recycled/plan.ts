@@ -2,8 +2,9 @@ import * as verbs from "./verbs.ts";
 import type { Row } from "./verbs.ts";
 
 /**
- * What has the number now: a leader of a session and a group with one member; Holdfast's own program, or another's shell with a marker
- * that begins like the agent's; only the group, its leader having left; or a leader that started in the same tick.
+ * What has the number now: a leader of a session and a group with one member; Holdfast's own program, or another's
+ * shell with a marker that begins like the agent's; only the group, its leader having left; or a leader that started in
+ * the same tick.
  */
 export const disguises = ["stranger", "look-alike", "group alone", "same tick"] as const;
 export type Disguise = (typeof disguises)[number];
@@ -75,6 +76,7 @@ export const plan = {
     ...inRounds(casesOf(dead, [...verbs.reads, ...verbs.gentleMutations]), 2 * ROUND_SIZE),
     ...alone(casesOf(dead, verbs.homeVerbs)),
     ...alone(casesOf(dead, verbs.firmHomeVerbs, ...others, "same tick")),
+    ...alone(casesOf(dead, verbs.startingVerbs, "same tick")),
   ],
   live: [
     together([...casesOf(workers, verbs.agentVerbs), ...casesOf(workers, verbs.forcedStops, ...others)]),

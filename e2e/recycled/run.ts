@@ -61,7 +61,7 @@ interface Recycled {
   readonly daemon?: Identity;
 }
 
-/** Gives the numbers of the round's sessions to others, all at once. A session that several cases share is recycled once. */
+/** Gives the numbers of the round's sessions to others, all at once, and once where several cases share a session. */
 export async function recycle(
   { surroundings }: Run,
   roles: readonly ("worker" | "agent")[],

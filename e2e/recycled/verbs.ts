@@ -40,19 +40,16 @@ const readsOf = (session: "" | "session "): Row[] => [
   gentle(`${session}logs`, "S"),
   gentle(`${session}wait`, "S --for failed --timeout 10ms", { codes: [8] }),
 ];
-const readsOfAny: readonly Row[] = [
-  gentle("session show", "S --json", recovered),
-  gentle("session tree", "S --json"),
-  gentle("session transcript", "S --json"),
-  gentle("ps", "--json"),
-];
+const unstarted = (one: Row): Row => ({ ...one, args: [...one.args, "--no-autostart"] });
 
-/** They do not start a daemon. */
+/** They start no daemon. */
 export const offlineReads: readonly Row[] = [
-  ...[...readsOfAny, ...readsOf(""), gentle("ls", "--json")].map((one) => ({
-    ...one,
-    args: [...one.args, "--no-autostart"],
-  })),
+  ...readsOf("").map(unstarted),
+  unstarted(gentle("session show", "S --json", recovered)),
+  unstarted(gentle("session tree", "S --json")),
+  unstarted(gentle("session transcript", "S --json")),
+  unstarted(gentle("ls", "--json")),
+  gentle("ps", "--json"),
   gentle("help", ""),
   gentle("daemon help", "start"),
   gentle("session help", "stop"),
@@ -60,6 +57,7 @@ export const offlineReads: readonly Row[] = [
   gentle("ps", "--force-stop --all --dry-run --json"),
   gentle("daemon logs", ""),
   gentle("daemon status", "--json", { codes: [3] }),
+  gentle("daemon stop", "--force --json"),
 ];
 /** The first of them starts a successor. */
 export const reads: readonly Row[] = [
@@ -69,8 +67,8 @@ export const reads: readonly Row[] = [
   gentle("ls", "--json"),
 ];
 export const liveReads: readonly Row[] = [
-  ...readsOfAny,
   ...readsOf("session "),
+  gentle("session show", "S --json", recovered),
   gentle("session list", "--archived --json"),
   gentle("daemon status", "--json"),
 ];
@@ -125,17 +123,14 @@ export const homeVerbs: readonly Row[] = [
   start,
   forceStop,
   forceStopAll,
-  row("daemon stop", "--force --json"),
   row("daemon restart", "--json"),
   row("daemon run", "", { serves: true }),
 ];
-/** Those that start or end daemons: for every disguise. */
-export const firmHomeVerbs: readonly Row[] = [start, forceStopAll];
-export const liveHomeVerbs: readonly Row[] = [
-  row("daemon restart", "--json"),
-  row("daemon stop", "--force --json"),
-  forceStopAll,
-];
+/** For every disguise. */
+export const firmHomeVerbs: readonly Row[] = [forceStopAll];
+/** For a record that number and start tick alone would call current. */
+export const startingVerbs: readonly Row[] = [start];
+export const liveHomeVerbs: readonly Row[] = [row("daemon stop", "--force --json"), forceStopAll];
 
 /** For a stopped session that left a process which is not its to end without force. */
 export const leftoverVerbs: readonly Row[] = [resume, row("session delete", "S --yes --json")];

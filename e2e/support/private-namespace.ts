@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
-/** What the first process of the namespace runs. It is a shell, because that reaps what others leave; Node would not. */
+/** What the first process of the namespace runs. A shell reaps what others leave; Node would not. */
 const FIRST = '"$@"; exit $?';
 
 export interface NamespaceRun {
@@ -16,8 +16,9 @@ export interface NamespaceRun {
 }
 
 /**
- * Runs a program in a pid namespace with a /proc of its own, where it alone decides which process gets which number, and where
- * `ps --force-stop --all` finds nobody else. Gives the objects that it printed, one a line. Whatever it started ends with it.
+ * Runs a program in a pid namespace with a /proc of its own, where it alone decides which process gets which number, and
+ * where `ps --force-stop --all` finds nobody else. Gives the objects that it printed, one a line. Whatever it started
+ * ends with it.
  */
 export async function inPrivateNamespace<T>({ program, args, timeoutMs }: NamespaceRun): Promise<T[]> {
   const root = mkdtempSync(join(tmpdir(), "hf-ns-"));

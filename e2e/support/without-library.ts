@@ -4,8 +4,9 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 /**
- * Whether the product loads `koffi`. THE ONE SWITCH of the tests that run with and without it: while it is false the back-end of the
- * repository's build may be either one, and once it is true it must be `linux-pidfd`. A copy's is `linux-narrow` in any case.
+ * Whether the product loads `koffi`. THE ONE SWITCH of the tests that run with and without it: while it is false the
+ * back-end of the repository's build may be either one, and once it is true it must be `linux-pidfd`. A copy's is
+ * `linux-narrow` in any case.
  */
 export const LIBRARY_IS_USED: boolean = false;
 
@@ -15,8 +16,9 @@ const builtPackage = fileURLToPath(new URL("../../packages/cli", import.meta.url
 const parts = ["bin", "dist/bin", "package.json"];
 
 /**
- * The path of the program `agent` in a copy of the built command that lies where `koffi` cannot be found. Its supervisor and its
- * workers are those beside it, so they lack the library too. `atEnd` is `afterAll`, or `onTestFinished` inside a test.
+ * The path of the program `agent` in a copy of the built command that lies where `koffi` cannot be found. Its supervisor
+ * and its workers are those beside it, so they lack the library too. `atEnd` is `afterAll`, or `onTestFinished` inside a
+ * test.
  */
 export function commandWithoutLibrary(atEnd: (remove: () => void) => void): string {
   const directory = mkdtempSync(join(tmpdir(), "hf-bare-"));

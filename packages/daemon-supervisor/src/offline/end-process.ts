@@ -46,8 +46,8 @@ export function endOwner(record: OwnerRecord): Promise<boolean> {
 }
 
 /**
- * Signals the owner that a record names. True when it was sent. A number and a start tick alone are not enough: a stranger may have
- * both (I131), and an owner has no generation in its environment by which a worker is told from one.
+ * Signals the owner that a record names. True when it was sent. A number and a start tick alone are not enough: a
+ * stranger may have both (I131), and an owner has no generation in its environment, by which a worker is told from one.
  */
 export function signalOwner(observer: ProcessObserver, record: OwnerRecord, signal: Signal): boolean {
   const verdict = verdictOf(observer, record);
