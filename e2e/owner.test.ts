@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { Home } from "./support/home.ts";
@@ -46,6 +46,35 @@ it.each([
     expect(isRunning(home.canary.identity)).toBe(true);
   },
 );
+
+it("I131 ps --force-stop does not take number and start tick for proof: a stranger has both, and no lifeline was made", async () => {
+  await using home = await Home.open();
+  await home.ok(["daemon", "start"]);
+  await home.kill(home.daemon());
+  const path = home.ownerPath();
+  const record = readFileSync(path, "utf8");
+  const owner: { identity: object } = JSON.parse(record);
+  const { pid, startTicks } = home.canary.identity;
+  const identity = { ...owner.identity, pid, startTicks, pidfsInode: null };
+  writeFileSync(path, `${JSON.stringify({ ...owner, identity, lifelinePath: null })}\n`);
+  const stopped = await home.agent(["ps", "--force-stop", "--yes", "--json"]);
+  expect(home.canary.touched()).toBe("");
+  expect([stopped.code, JSON.parse(stopped.stdout)]).toMatchObject([
+    1,
+    { stopped: [], failed: [{ kind: "daemon", pid }] },
+  ]);
+  writeFileSync(path, record);
+});
+
+it("I131 ps --force-stop ends a daemon whose lifeline was removed: it holds the home in other ways", async () => {
+  await using home = await Home.open();
+  await home.ok(["daemon", "start"]);
+  const daemon = home.daemon();
+  rmSync(join(home.path, "run"), { recursive: true });
+  home.freeze(daemon);
+  expect((await home.agent(["ps", "--force-stop", "--yes"])).code).toBe(0);
+  expect(isRunning(daemon)).toBe(false);
+});
 
 it("I131 a descriptor with a stranger's pid: stop and --force-stop leave the stranger alone", async () => {
   await using home = await Home.open();

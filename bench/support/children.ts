@@ -62,6 +62,15 @@ function finished(child: ChildProcess, from: number): Promise<Finished> {
   });
 }
 
+/** What a program that has to succeed writes to its standard output. */
+export async function outputOf(argv: readonly [string, ...string[]]): Promise<string> {
+  const child = start(argv, { stdio: ["ignore", "pipe", "pipe"] });
+  let text = "";
+  child.stdout?.on("data", (chunk: Buffer) => (text += chunk.toString()));
+  await finished(child, performance.now());
+  return text;
+}
+
 /** User and system time of a program in milliseconds; bash says it to the millisecond. */
 export async function cpuOf(argv: readonly string[], env: Environment): Promise<number> {
   const line = `TIMEFORMAT='%3U %3S'; time "$@" >/dev/null 2>&1`;

@@ -16,7 +16,7 @@ export async function timed(run: () => Promise<unknown>): Promise<number> {
 interface Alternating {
   readonly rounds: number;
   /** Each gives the number that it measured. */
-  readonly floor: () => Promise<number>;
+  readonly floor: (round: number) => Promise<number>;
   readonly subject: (round: number) => Promise<number>;
 }
 
@@ -25,7 +25,7 @@ export async function alternating({ rounds, floor, subject }: Alternating): Prom
   const floors: number[] = [];
   const values: number[] = [];
   for (let round = 0; round < rounds; round += 1) {
-    floors.push(await floor());
+    floors.push(await floor(round));
     values.push(await subject(round));
   }
   return { value: median(values), floor: median(floors) };

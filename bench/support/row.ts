@@ -1,4 +1,4 @@
-export type Unit = "ms" | "µs" | "MiB" | "%" | "per s" | "per record";
+export type Unit = "ms" | "µs" | "MiB" | "%" | "per s" | "per record" | "signals";
 
 export type Target =
   | { readonly of: "value" | "ratio"; readonly atMost: number }
@@ -26,7 +26,8 @@ export interface Row {
 }
 
 export function judged({ name, unit, value, floor, target, note }: Measured): Row {
-  const ratio = floor === undefined ? null : value / floor;
+  // An idle program may use no CPU at all.
+  const ratio = floor === undefined || floor === 0 ? null : value / floor;
   const seen = target?.of === "ratio" ? ratio : value;
   return {
     name,

@@ -36,9 +36,20 @@ export function isFrozen({ pid }: Identity): boolean {
   return statFields(pid)?.[0] === "T";
 }
 
+/** The number of the session (setsid) that a process belongs to; `null` when there is no such process. */
+export function sessionNumber(pid: number): number | null {
+  const number = statFields(pid)?.[3];
+  return number === undefined ? null : Number(number);
+}
+
 /** Signals this process and no other; `false` when it has ended. */
 export function signal(identity: Identity, name: NodeJS.Signals): boolean {
-  return isRunning(identity) && process.kill(identity.pid, name);
+  try {
+    return isRunning(identity) && process.kill(identity.pid, name);
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ESRCH") return false;
+    throw error;
+  }
 }
 
 /** The highest resident set that the process has had, in bytes. */

@@ -43,10 +43,13 @@ async function request(context: Context, mode: StopMode, record: OwnerRecord | n
   }
 }
 
-async function terminate({ identity }: OwnerRecord, mismatch: unknown): Promise<{ pid: number }> {
-  const { createObserver } = await import("@holdfast/shared-process");
-  const outcome = createObserver({ mode: "narrow", library: "for-signals" }).signal(identity, "SIGTERM");
-  if (outcome.kind === "sent") return { pid: identity.pid };
+async function terminate(record: OwnerRecord, mismatch: unknown): Promise<{ pid: number }> {
+  const [{ createObserver }, { signalOwner }] = await Promise.all([
+    import("@holdfast/shared-process"),
+    import("@holdfast/daemon-supervisor/offline"),
+  ]);
+  if (signalOwner(createObserver({ mode: "narrow", library: "for-signals" }), record, "SIGTERM"))
+    return { pid: record.identity.pid };
   throw mismatch;
 }
 

@@ -5,7 +5,21 @@ import { fileURLToPath } from "node:url";
 import { afterEach } from "vitest";
 import { createObserver, type OwnedProcess, spawnOwned } from "../src/index.ts";
 
+/** By the strongest back-end that this machine has. */
 export const observer = createObserver({ mode: "narrow" });
+
+/** With the library, and as on a machine that lacks it. */
+export const backends = [
+  { name: "pidfd", library: "at-first-use", observer, basis: "kernel-id", via: "pidfd" },
+  {
+    name: "narrow",
+    library: "never",
+    observer: createObserver({ mode: "narrow", library: "never" }),
+    basis: "start-time",
+    via: "narrow-window",
+  },
+] as const;
+
 export const fixture = (name: string): string => fileURLToPath(new URL(`fixtures/${name}`, import.meta.url));
 export const baseEnv = { PATH: process.env["PATH"] ?? "/usr/bin:/bin" };
 
@@ -49,11 +63,19 @@ export async function eventually(condition: () => boolean, what: string, deadlin
   }
 }
 
-export async function firstLine(process: OwnedProcess): Promise<string> {
+/** Each line that it writes, as long as somebody asks. */
+export async function* linesOf(process: OwnedProcess): AsyncGenerator<string, void, void> {
   let text = "";
   for await (const chunk of process.stdout) {
     text += String(chunk);
-    if (text.includes("\n")) break;
+    for (let end = text.indexOf("\n"); end >= 0; end = text.indexOf("\n")) {
+      yield text.slice(0, end);
+      text = text.slice(end + 1);
+    }
   }
-  return text.split("\n")[0] ?? "";
+}
+
+export async function firstLine(process: OwnedProcess): Promise<string> {
+  const { value } = await linesOf(process).next();
+  return value ?? "";
 }

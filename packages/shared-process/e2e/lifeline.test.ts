@@ -1,9 +1,119 @@
-import { statSync, writeFileSync } from "node:fs";
+import { readdirSync, readlinkSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { createLifeline, holdLifeline, probeLifeline, spawnGated } from "../src/index.ts";
-import { atEnd, baseEnv, temporaryDirectory } from "./harness.ts";
+import {
+  createLifeline,
+  holdLifeline,
+  type OwnedProcess,
+  probeLifeline,
+  spawnGated,
+  watchLifeline,
+} from "../src/index.ts";
+import { atEnd, baseEnv, eventually, firstLine, start, temporaryDirectory } from "./harness.ts";
+
+async function madeLifeline(): Promise<string> {
+  const path = join(temporaryDirectory(), "lifeline");
+  await createLifeline(path);
+  return path;
+}
+
+/** Held by a program of its own, which is killed in the end. */
+async function holderOf(path: string): Promise<OwnedProcess> {
+  const holder = await start("sh", ["-c", 'exec 3<>"$0"; echo ready; read -r _', path]);
+  expect(await firstLine(holder)).toBe("ready");
+  return holder;
+}
+
+/** How often the release was told. */
+function watch(path: string): { readonly count: () => number; readonly stop: () => void } {
+  let count = 0;
+  const watching = watchLifeline(path, () => void (count += 1));
+  if (watching === null) throw new Error("it cannot be watched");
+  const stop = (): void => watching[Symbol.dispose]();
+  atEnd(stop);
+  return { count: () => count, stop };
+}
+
+/** How many descriptors of this process are open on that path. */
+const openOn = (path: string): number => readdirSync("/proc/self/fd").filter((fd) => linkOf(fd) === path).length;
+
+function linkOf(fd: string): string | null {
+  try {
+    return readlinkSync(`/proc/self/fd/${fd}`);
+  } catch {
+    // The listing's own descriptor is closed by now.
+    return null;
+  }
+}
+
+const nextTurn = (): Promise<void> =>
+  new Promise((resolve) => {
+    setImmediate(resolve);
+  });
+
+describe("watching a lifeline", () => {
+  it("tells the end of the last holder as an event, once to each who watches", async () => {
+    const path = await madeLifeline();
+    const [first, second] = [await holderOf(path), await holderOf(path)];
+    const watches = Array.from({ length: 20 }, () => watch(path));
+    const counts = (): number[] => watches.map(({ count }) => count());
+    await first.signal("SIGKILL");
+    await first.exited;
+    await nextTurn();
+    expect(new Set(counts())).toEqual(new Set([0]));
+    await second.signal("SIGKILL");
+    await eventually(() => counts().every((count) => count > 0), "all are told");
+    await nextTurn();
+    expect(new Set(counts())).toEqual(new Set([1]));
+  });
+
+  it("holds nothing: with many watchers a probe still says released", async () => {
+    const path = await madeLifeline();
+    const lifeline = holdLifeline(path);
+    const watches = Array.from({ length: 20 }, () => watch(path));
+    expect(probeLifeline(path)).toBe("held");
+    lifeline[Symbol.dispose]();
+    expect(probeLifeline(path)).toBe("released");
+    await eventually(() => watches.every(({ count }) => count() === 1), "all are told");
+    expect(probeLifeline(path)).toBe("released");
+  });
+
+  it("tells at once, but not in the same call, of one that nobody holds, be it never or no more", async () => {
+    const path = await madeLifeline();
+    const never = watch(path);
+    expect(never.count()).toBe(0);
+    await nextTurn();
+    expect(never.count()).toBe(1);
+    holdLifeline(path)[Symbol.dispose]();
+    const after = watch(path);
+    const stopped = watch(path);
+    stopped.stop();
+    await nextTurn();
+    expect([never.count(), after.count(), stopped.count()]).toEqual([1, 1, 0]);
+  });
+
+  it("tells nothing after it was stopped, and leaves no descriptor open", async () => {
+    const path = await madeLifeline();
+    const lifeline = holdLifeline(path);
+    const watches = Array.from({ length: 20 }, () => watch(path));
+    expect(openOn(path)).toBe(1 + 20);
+    for (const { stop } of watches) stop();
+    await eventually(() => openOn(path) === 1, "all are closed");
+    lifeline[Symbol.dispose]();
+    await nextTurn();
+    expect(new Set(watches.map(({ count }) => count()))).toEqual(new Set([0]));
+  });
+
+  it("is impossible where there is no FIFO", async () => {
+    const directory = temporaryDirectory();
+    const file = join(directory, "file");
+    writeFileSync(file, "");
+    const watched = [join(directory, "missing"), file, directory].map((path) => watchLifeline(path, () => {}));
+    expect(watched).toEqual([null, null, null]);
+    expect([file, directory].map(openOn)).toEqual([0, 0]);
+  });
+});
 
 describe("lifelines", () => {
   it("are held from the first to the last holder and private whatever the umask is", async () => {

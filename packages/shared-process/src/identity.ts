@@ -64,6 +64,19 @@ function compareFields(recorded: string | null, observed: string | null): "equal
   return recorded === observed ? "equal" : "different";
 }
 
+/** Field by field: the spread of an object takes microseconds of a verdict. */
+export function identityOf(host: Host, own: Omit<ProcessIdentity, keyof Host>): ProcessIdentity {
+  return {
+    machineId: host.machineId,
+    bootId: host.bootId,
+    pid: own.pid,
+    pidNamespace: host.pidNamespace,
+    timeNamespace: host.timeNamespace,
+    startTicks: own.startTicks,
+    pidfsInode: own.pidfsInode,
+  };
+}
+
 /**
  * A stable text of an identity for people and logs, tagged with its format; no locale and no clock is in it (I99,
  * I158).

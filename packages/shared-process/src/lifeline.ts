@@ -79,26 +79,44 @@ export function probeLifeline(path: string): LifelineState {
     return "unknown";
   }
   try {
-    return readSync(fd, Buffer.alloc(1)) === 0 ? "released" : "held";
-  } catch (error) {
-    return errnoOf(error) === "EAGAIN" ? "held" : "unknown";
+    return stateOf(fd);
   } finally {
     closeSync(fd);
   }
 }
 
+function stateOf(fd: number): LifelineState {
+  try {
+    return readSync(fd, Buffer.alloc(1)) === 0 ? "released" : "held";
+  } catch (error) {
+    return errnoOf(error) === "EAGAIN" ? "held" : "unknown";
+  }
+}
+
 /**
- * Calls once, as an event, when the last holder has let go or ended; at once when there is none. `null`: it cannot be
- * watched. The watch does not keep this process alive and holds nothing.
+ * Calls once, as an event, when the last holder has let go or ended; in a later microtask when there is none. `null`: it
+ * cannot be watched. The watch does not keep this process alive and holds nothing.
  */
 export function watchLifeline(path: string, released: () => void): Disposable | null {
-  let socket: Socket;
+  let fd: number;
   try {
-    socket = new Socket({ fd: openReader(path), readable: true, writable: false });
+    fd = openReader(path);
   } catch {
     // As for a probe: nothing is proven, and whoever watches has another way.
     return null;
   }
+  // The kernel tells a reader only of holders that it has seen: of a FIFO that nobody held when it was opened, nothing.
+  if (stateOf(fd) !== "released") return watchReader(fd, released);
+  closeSync(fd);
+  let isWanted = true;
+  queueMicrotask(() => {
+    if (isWanted) released();
+  });
+  return { [Symbol.dispose]: () => void (isWanted = false) };
+}
+
+function watchReader(fd: number, released: () => void): Disposable {
+  const socket = new Socket({ fd, readable: true, writable: false });
   socket.once("end", released);
   socket.on("error", () => {
     // Nothing is proven by it, and the release of a FIFO has no other form than its end.

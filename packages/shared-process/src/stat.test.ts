@@ -2,9 +2,20 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { isDefunct, parseStat } from "./stat.ts";
 
-const line = (name: string, fields: { state?: string; threads?: number; ticks?: string; pgrp?: number } = {}): string =>
-  `4711 (${name}) ${fields.state ?? "S"} 17 ${fields.pgrp ?? 18} 19 0 -1 4194304 1 2 3 4 50 60 7 8 20 0 ` +
-  `${fields.threads ?? 3} 0 ${fields.ticks ?? "987654"} 1000 200 18446744073709551615\n`;
+interface Fields {
+  readonly state?: string;
+  readonly threads?: number;
+  readonly ticks?: string;
+  readonly pgrp?: number;
+}
+
+/** All 52 fields of proc_pid_stat(5): the limit of resident memory is the largest number, as on every machine. */
+const line = (name: string, { state = "S", threads = 3, ticks = "987654", pgrp = 18 }: Fields = {}): string =>
+  `4711 (${name}) ${state} 17 ${pgrp} 19 0 -1 4194304 1 2 3 4 50 60 7 8 20 0 ${threads} 0 ${ticks} 1000 200 ` +
+  "18446744073709551615 1 1 0 0 0 0 0 4096 0 0 0 0 17 1 0 0 0 0 0 0 0 0 0 0 0 0 1792\n";
+
+/** What the kernel writes: `%d (%s) %c`, then whole numbers. */
+const SHAPE = /^\d+ \([^]*\) [A-Za-z](?: -?\d+){21,}\n?$/;
 
 describe("parseStat", () => {
   it("reads the fields by their numbers in the manual page", () => {
@@ -22,15 +33,17 @@ describe("parseStat", () => {
         threads: 3,
         startTicks: "987654",
         residentPages: 200,
-        exitStatus: null,
+        exitSignal: 17,
+        exitStatus: 1792,
       },
     });
   });
 
   it("reads the status that a zombie keeps as the last field, and none on kernels that do not have it", () => {
-    const whole = `${line("node", { state: "Z" }).trim()} ${"0 ".repeat(26)}`;
-    expect(parseStat(`${whole}2304\n`)).toMatchObject({ stat: { exitStatus: 2304 } });
-    expect(parseStat(`${whole.trim()}\n`)).toMatchObject({ stat: { exitStatus: null } });
+    const whole = line("node", { state: "Z" }).trim();
+    expect(parseStat(`${whole}\n`)).toMatchObject({ stat: { exitStatus: 1792 } });
+    const shorter = whole.slice(0, whole.lastIndexOf(" "));
+    expect(parseStat(`${shorter}\n`)).toMatchObject({ stat: { exitStatus: null } });
   });
 
   it("is not misled by any name of a program (last closing parenthesis)", () => {
@@ -47,6 +60,34 @@ describe("parseStat", () => {
           stat: { command: name, state: "S", ppid: 17, threads: 3, startTicks: String(ticks) },
         });
       }),
+    );
+  });
+
+  it("leaves open what an older kernel does not tell", () => {
+    const whole = line("node").trimEnd().split(" ");
+    const upTo = (fields: number): ReturnType<typeof parseStat> => parseStat(`${whole.slice(0, fields).join(" ")}\n`);
+    expect(upTo(51)).toMatchObject({ kind: "parsed", stat: { exitSignal: 17, exitStatus: null } });
+    expect(upTo(37)).toMatchObject({ kind: "parsed", stat: { exitSignal: null, exitStatus: null } });
+    expect(upTo(24)).toMatchObject({ kind: "parsed", stat: { residentPages: 200 } });
+    expect(upTo(23)).toEqual({ kind: "unparsable" });
+  });
+
+  it("takes more fields than it knows", () => {
+    const more = `${line("node").trimEnd()} ${"7 ".repeat(100).trimEnd()}\n`;
+    expect(parseStat(more)).toEqual(parseStat(line("node")));
+  });
+
+  it("takes nothing but what the kernel writes, wherever a byte is changed, put in or taken out", () => {
+    const whole = line("a) S (b");
+    const bytes = fc.constantFrom(...Array.from(" -0)(AZaz\n\t.+:/\u00a0\u00b2\u00ff"));
+    const place = fc.nat({ max: whole.length });
+    fc.assert(
+      fc.property(place, bytes, fc.constantFrom(0, 1), (at, byte, taken) => {
+        const text = whole.slice(0, at) + byte + whole.slice(at + taken);
+        const startsInTime = /^-/.exec(text.slice(text.lastIndexOf(")") + 2).split(" ")[19] ?? "") === null;
+        expect(parseStat(text).kind).toBe(SHAPE.test(text) && startsInTime ? "parsed" : "unparsable");
+      }),
+      { numRuns: 2_000 },
     );
   });
 

@@ -1,4 +1,4 @@
-import { createObserver, systemClock } from "@holdfast/shared-process";
+import { createObserver, probeLifeline, systemClock } from "@holdfast/shared-process";
 import type { ProcessIdentity, ProcessObserver, Signal } from "@holdfast/shared-process";
 import type { OwnerRecord } from "@holdfast/client/protocol";
 import { homesHeldBy } from "@holdfast/session-worker/transport";
@@ -41,9 +41,26 @@ export function endOwner(record: OwnerRecord): Promise<boolean> {
   const observer = createObserver({ mode: "narrow", library: "for-signals" });
   return end({
     isGone: () => isOver(verdictOf(observer, record).kind),
-    signal: (signal) => void observer.signal(record.identity, signal),
+    signal: (signal) => void signalOwner(observer, record, signal),
   });
 }
+
+/**
+ * Signals the owner that a record names. True when it was sent. A number and a start tick alone are not enough: a stranger may have
+ * both (I131), and an owner has no generation in its environment by which a worker is told from one.
+ */
+export function signalOwner(observer: ProcessObserver, record: OwnerRecord, signal: Signal): boolean {
+  const verdict = verdictOf(observer, record);
+  if (verdict.kind !== "current") return false;
+  const isProven = verdict.basis !== "start-time" || holdsLifeline(record) || holdsHome(record);
+  return isProven && observer.signal(record.identity, signal).kind === "sent";
+}
+
+const holdsLifeline = ({ lifelinePath }: OwnerRecord): boolean =>
+  lifelinePath !== null && probeLifeline(lifelinePath) === "held";
+
+/** Where no lifeline could be made, or somebody removed it. */
+const holdsHome = ({ home, identity }: OwnerRecord): boolean => homesHeldBy(identity.pid).all.includes(canonical(home));
 
 /** A supervisor that no record names: what proves it is the lifeline of this home in its hands. */
 export function endLostSupervisor(identity: ProcessIdentity, home: string): Promise<boolean> {

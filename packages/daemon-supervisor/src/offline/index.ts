@@ -1,6 +1,7 @@
 export { checkSocketPaths } from "../home.ts";
 export { descriptorsNameProcess, ownerState } from "./owner.ts";
 export type { OfflineOwner } from "./owner.ts";
+export { signalOwner } from "./end-process.ts";
 export { listOffline, showOffline, transcriptOffline, treeOffline, waitOffline } from "./sessions.ts";
 export type { OfflineWait } from "./sessions.ts";
 export { psReport } from "./ps.ts";

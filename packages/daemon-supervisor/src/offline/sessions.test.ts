@@ -2,11 +2,14 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { nodeFileSystem } from "@holdfast/recovery-journal";
+import { createObserver } from "@holdfast/shared-process";
 import { sessionDirectory, transcriptPath } from "@holdfast/session-worker/transport";
 import type { SessionRecord } from "@holdfast/session-worker/transport";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { Catalog } from "../catalog.ts";
+import { descriptorPath, encodeDescriptor } from "../descriptor.ts";
 import { prepareHome } from "../home.ts";
+import { processOf } from "../lifecycle/samples.testing.ts";
 import { listOffline, treeOffline, waitOffline } from "./sessions.ts";
 import { sessionRecordOf } from "../session-record.testing.ts";
 
@@ -43,6 +46,19 @@ it("I168 a stop of which a full disk took the bare name alone is a stop", async 
   writeFileSync(`${home}/workers/${second}.${stopId}.archive`, "");
   const rows = listOffline(home, { archived: true }).sessions.map(({ state, lifecycle }) => `${state} ${lifecycle}`);
   expect(new Set(rows)).toEqual(new Set(["stopped archived", "stopped live"]));
+});
+
+it("I131 a worker's number is named only while the worker may have it", async () => {
+  const identity = createObserver().self();
+  const identities = { [first]: identity, [second]: { ...identity, startTicks: "1", pidfsInode: null } };
+  for (const [sessionId, mine] of Object.entries(identities)) {
+    await record(sessionId, { wanted: "running" });
+    const shape = { lifecycle: "ready", process: { ...processOf("g"), identity: mine }, launches: [] } as const;
+    writeFileSync(descriptorPath(home, sessionId), encodeDescriptor(sessionId, shape, { epoch: 1, at: "" }));
+  }
+  const rows = new Map(listOffline(home).sessions.map((row) => [row.sessionId, row]));
+  expect(rows.get(first)).toMatchObject({ pid: process.pid, generation: "g" });
+  expect(rows.get(second)).toMatchObject({ state: "recovering", pid: null, generation: null });
 });
 
 it("an archived session is stopped", async () => {

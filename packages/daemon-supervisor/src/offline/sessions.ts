@@ -8,6 +8,8 @@ import type {
   WaitCondition,
 } from "@holdfast/client/protocol";
 import { nodeFileSystem } from "@holdfast/recovery-journal";
+import { createObserver } from "@holdfast/shared-process";
+import type { ProcessObserver } from "@holdfast/shared-process";
 import { endCursor, readTranscript, sessionDirectory, transcriptPath } from "@holdfast/session-worker/transport";
 import type { SessionRecord } from "@holdfast/session-worker/transport";
 import { readAllSessions, readSessionRecordAt } from "../catalog.ts";
@@ -20,9 +22,10 @@ import type { PageRequest } from "../page.ts";
 import { damagedRow, optionsOf, rowOf } from "../rows.ts";
 import { select } from "../select.ts";
 import { treeOf } from "../tree.ts";
+import { verdictOf } from "../verdict.ts";
 
 /** Rows of a home without asking a daemon: what the files say, one damaged record in its own row. */
-export function rowsOffline(home: string): SessionRow[] {
+export function rowsOffline(home: string, observer = createObserver({ mode: "narrow" })): SessionRow[] {
   const files = readWorkerFiles(nodeFileSystem, home);
   const descriptors = new Map(files.descriptors.map((read) => [read.sessionId, read]));
   return readAllSessions(nodeFileSystem, home).map((read) => {
@@ -30,7 +33,7 @@ export function rowsOffline(home: string): SessionRow[] {
     const descriptor = descriptors.get(read.record.sessionId);
     const quarantine = descriptor?.kind === "damaged" ? descriptor.reason : null;
     const record = intended(read.record, files.intents.get(read.record.sessionId));
-    return withDescriptor(rowOf({ record, state: null, report: null, quarantine }), descriptor);
+    return withDescriptor(rowOf({ record, state: null, report: null, quarantine }), descriptor, observer);
   });
 }
 
@@ -38,13 +41,16 @@ export function rowsOffline(home: string): SessionRow[] {
 const intended = (record: SessionRecord, bare: BareIntent | undefined): SessionRecord =>
   bare && record.wanted !== "archived" ? { ...record, wanted: wantedAfter[bare.intent.goal] } : record;
 
-function withDescriptor(row: SessionRow, read: DescriptorRead | undefined): SessionRow {
+function withDescriptor(row: SessionRow, read: DescriptorRead | undefined, observer: ProcessObserver): SessionRow {
   if (read?.kind !== "descriptor") return row;
   const { lifecycle, process, stop, reason } = read.descriptor;
-  if (stop) return { ...row, state: "stopping", pid: process.identity.pid, generation: process.generation };
+  const { kind } = verdictOf(observer, process);
+  // Whoever reads a number here takes it for the worker's, and by now it may be a stranger's (I131).
+  const isOver = kind === "gone" || kind === "replaced";
+  const named = isOver ? row : { ...row, pid: process.identity.pid, generation: process.generation };
+  if (stop) return { ...named, state: "stopping" };
   if (lifecycle === "failed") return { ...row, state: "failed", reason: reason ?? null };
-  if (lifecycle === "recovering") return row;
-  return { ...row, pid: process.identity.pid, generation: process.generation };
+  return lifecycle === "recovering" ? row : named;
 }
 
 export const listOffline = (home: string, request: PageRequest = {}): { sessions: SessionRow[]; nextCursor?: string } =>

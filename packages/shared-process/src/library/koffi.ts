@@ -2,6 +2,7 @@ import { createRequire } from "node:module";
 import { isMainThread } from "node:worker_threads";
 import { reasonOf } from "../errors.ts";
 import type { Koffi as PortableKoffi } from "../observe/koffi-type.ts";
+import { isExhausted } from "./descriptors.ts";
 
 /** What Holdfast uses of the optional foreign-function library koffi 3. */
 export interface Koffi extends PortableKoffi {
@@ -11,26 +12,29 @@ export interface Koffi extends PortableKoffi {
 
 export type LoadedKoffi =
   | { readonly kind: "loaded"; readonly koffi: Koffi }
-  | { readonly kind: "absent"; readonly reason: string };
+  | { readonly kind: "absent"; readonly reason: string; readonly passing: boolean };
 
 let loaded: LoadedKoffi | null = null;
 
 /**
  * Loads it at the first call, which takes 10 to 15 ms and 3.7 MB; never at import. In worker threads it has crashed and kept
- * processes from ending (Koromix/koffi 190, 274), so there it is absent.
+ * processes from ending (Koromix/koffi 190, 274), so there it is absent. What failed for want of a descriptor is tried again.
  */
 export function loadKoffi(): LoadedKoffi {
-  loaded ??= isMainThread ? requireKoffi() : { kind: "absent", reason: "a worker thread does not load koffi" };
-  return loaded;
+  if (loaded !== null) return loaded;
+  const found = requireKoffi();
+  if (found.kind === "loaded" || !found.passing) loaded = found;
+  return found;
 }
 
 function requireKoffi(): LoadedKoffi {
+  if (!isMainThread) return { kind: "absent", reason: "a worker thread does not load koffi", passing: false };
   try {
     const koffi: Koffi = createRequire(import.meta.url)("koffi");
     return { kind: "loaded", koffi };
   } catch (error) {
     // Not installed, for another system, or forbidden by Node's permission model.
     const [firstLine] = reasonOf(error).split("\n");
-    return { kind: "absent", reason: `koffi cannot be loaded: ${firstLine ?? ""}` };
+    return { kind: "absent", reason: `koffi cannot be loaded: ${firstLine ?? ""}`, passing: isExhausted(error) };
   }
 }

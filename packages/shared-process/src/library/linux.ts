@@ -1,9 +1,9 @@
-import { closeSync, fstatSync, openSync, readFileSync, statfsSync } from "node:fs";
+import { closeSync, fstatSync, readFileSync, statfsSync } from "node:fs";
 import { constants } from "node:os";
-import { errnoOf } from "../errors.ts";
 import { statusFromWait } from "../exits/status.ts";
 import type { ExitInfo } from "../types.ts";
 import { checked } from "./call.ts";
+import { createReserve, isExhaustion } from "./descriptors.ts";
 import { createEpoll } from "./epoll.ts";
 import type { KoffiLibrary } from "../observe/koffi-type.ts";
 import type { Koffi } from "./koffi.ts";
@@ -33,6 +33,7 @@ function bind(koffi: Koffi): {
   readonly poll: Call;
   readonly ioctl: Call;
   readonly getsockopt: Call;
+  readonly socketpair: Call;
 } {
   const library = koffi.load(null);
   return {
@@ -41,6 +42,7 @@ function bind(koffi: Koffi): {
     poll: library.func("int poll(void *fds, unsigned long count, int timeout)"),
     ioctl: library.func("int ioctl(int fd, unsigned long request, void *argument)"),
     getsockopt: library.func("int getsockopt(int fd, int level, int name, void *value, void *length)"),
+    socketpair: library.func("int socketpair(int domain, int type, int protocol, void *pair)"),
   };
 }
 
@@ -59,8 +61,7 @@ export function loadPidfdLibrary(koffi: Koffi, pid: number, parentPid: number): 
       try {
         return openNow(number);
       } catch (error) {
-        const isExhausted = ["EMFILE", "ENFILE"].includes(errnoOf(error) ?? "");
-        if (!isExhausted || options?.brief !== true || !reserve.giveUp()) throw error;
+        if (!isExhaustion(error) || options?.brief !== true || !reserve.giveUp()) throw error;
         return openNow(number);
       }
     },
@@ -117,31 +118,6 @@ function exitStatusOf({ ioctl, koffi }: Calls, fd: number): ExitInfo["status"] {
   return statusFromWait(info.readInt32LE(EXIT_CODE_AT));
 }
 
-/** One descriptor kept back, so that with none left a look at a process is still possible. */
-function createReserve(): { readonly giveUp: () => boolean; readonly take: () => void } {
-  let spare = openSpare();
-  return {
-    giveUp: () => {
-      if (spare === null) return false;
-      closeSync(spare);
-      spare = null;
-      return true;
-    },
-    take: () => {
-      spare ??= openSpare();
-    },
-  };
-}
-
-function openSpare(): number | null {
-  try {
-    return openSync("/dev/null", "r");
-  } catch {
-    // None is free now; the next close tries again.
-    return null;
-  }
-}
-
 function probe(
   library: Omit<PidfdLibrary, "features">,
   { pid, parentPid, calls }: { readonly pid: number; readonly parentPid: number; readonly calls: Calls },
@@ -161,10 +137,30 @@ function probe(
       // Whoever leads no group gets ESRCH; a kernel that does not know the flag says EINVAL.
       groupSignals: group === 0 || groupErrno === constants.errno.ESRCH,
       exitStatus: Number(ioctl(own, GET_INFO, info)) === 0,
-      peers: true,
+      peers: hasPeers(library, calls),
     };
   } finally {
     library.close(own);
+  }
+}
+
+const AF_UNIX = 1;
+const SOCK_STREAM = 1;
+const SOCK_CLOEXEC = 0o2000000;
+
+/** Asks for the peer of a socket that this process is itself the peer of. */
+function hasPeers(library: Omit<PidfdLibrary, "features">, { koffi, socketpair }: Calls): boolean {
+  const pair = new Int32Array(2);
+  checked(koffi, "socketpair", () => socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair));
+  try {
+    library.close(library.peerOf(pair[0] ?? -1));
+    return true;
+  } catch (error) {
+    if (isExhaustion(error)) throw error;
+    // ENOPROTOOPT before Linux 6.5.
+    return false;
+  } finally {
+    for (const fd of pair) closeSync(fd);
   }
 }
 
@@ -184,7 +180,8 @@ function hasPidfs(library: Omit<PidfdLibrary, "features">, own: number, parentPi
   let other: number;
   try {
     other = library.open(parentPid);
-  } catch {
+  } catch (error) {
+    if (isExhaustion(error)) throw error;
     // Process 1 of a namespace of its own has no parent there, and may have no other process to compare with.
     return false;
   }

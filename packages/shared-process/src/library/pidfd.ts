@@ -6,7 +6,7 @@ export interface PidfdFeatures {
   readonly kernelIds: boolean;
   /** PIDFD_SIGNAL_PROCESS_GROUP, Linux 6.9. */
   readonly groupSignals: boolean;
-  /** PIDFD_INFO_EXIT, Linux 6.15. */
+  /** PIDFD_INFO_EXIT, Linux 6.15; 6.13 and 6.14 know the request and forget the status, which is then `null`. */
   readonly exitStatus: boolean;
   /** SO_PEERPIDFD, Linux 6.5. */
   readonly peers: boolean;

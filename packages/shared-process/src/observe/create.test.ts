@@ -103,7 +103,7 @@ describe("capabilities", () => {
     });
     expect(capabilities(world("narrow"))).toEqual({
       backend: "linux-narrow",
-      reason: "no pidfd library is given",
+      reason: "no library is given",
       kernelIds: false,
       boundSignals: false,
       boundGroupSignals: false,

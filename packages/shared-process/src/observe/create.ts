@@ -3,10 +3,11 @@ import { reasonOf } from "../errors.ts";
 import { createExitPoller } from "../exits/polling.ts";
 import { type Koffi, loadKoffi } from "../library/koffi.ts";
 import type { PidfdLibrary } from "../library/pidfd.ts";
+import { type FoundPidfds, systemPidfds } from "../library/system.ts";
 import { type ProcessPorts, systemPorts } from "../ports.ts";
 import type { Clock, ProcessObserver } from "../types.ts";
 import { createBareObserver } from "./bare.ts";
-import { createLateObserver, type LibraryPolicy } from "./late.ts";
+import { createLateObserver, type LibraryPolicy, type Strongest } from "./late.ts";
 import { createLinuxObserver } from "./linux.ts";
 import { loadMacosLibrary } from "./macos/library.ts";
 import { createMacosObserver } from "./macos/observer.ts";
@@ -30,11 +31,11 @@ export interface ObserverOptions {
 export function createObserver(options: ObserverOptions = {}): ProcessObserver {
   const { mode = "refuse", clock = systemClock, ports = systemPorts, library = "at-first-use" } = options;
   const deps = { mode, clock, ports };
-  const isReal = options.ports === undefined;
+  const isReal = options.pidfds === undefined && options.ports === undefined;
   switch (ports.platform) {
     case "linux": {
-      const pidfds = options.pidfds ?? (isReal ? undefined : null);
-      return createLinuxObserver({ ...deps, poller: createExitPoller(clock) }, { policy: library, pidfds });
+      const findPidfds = isReal ? systemPidfds : (): FoundPidfds => givenPidfds(options.pidfds);
+      return createLinuxObserver({ ...deps, poller: createExitPoller(clock) }, { policy: library, findPidfds });
     }
     case "darwin":
       return createOther(deps, { policy: library, isReal, load: loadMacosLibrary, create: createMacosObserver });
@@ -45,25 +46,31 @@ export function createObserver(options: ObserverOptions = {}): ProcessObserver {
   }
 }
 
+const NOT_GIVEN = { kind: "absent", reason: "no library is given", passing: false } as const;
+
+const givenPidfds = (pidfds: PidfdLibrary | undefined): FoundPidfds =>
+  pidfds === undefined ? NOT_GIVEN : { kind: "found", pidfds };
+
 interface Other<Library> {
   readonly policy: LibraryPolicy;
   /** False on a made-up machine, which has no library. */
   readonly isReal: boolean;
-  load(koffi: Koffi): Library;
-  create(deps: SystemDeps & { readonly library: Library | null; readonly reason: string | null }): ProcessObserver;
+  readonly load: (koffi: Koffi) => Library;
+  readonly create: (
+    deps: SystemDeps & { readonly library: Library | null; readonly reason: string | null },
+  ) => ProcessObserver;
 }
 
-function createOther<Library>(deps: SystemDeps, other: Other<Library>): ProcessObserver {
-  const without = (reason: string): ProcessObserver => other.create({ ...deps, library: null, reason });
-  const strongest = (): ProcessObserver => {
-    const loaded = other.isReal ? loadKoffi() : ({ kind: "absent", reason: "no library is given" } as const);
-    if (loaded.kind === "absent") return without(loaded.reason);
+function createOther<Library>(deps: SystemDeps, { policy, isReal, load, create }: Other<Library>): ProcessObserver {
+  const strongest = (): Strongest => {
+    const loaded = isReal ? loadKoffi() : NOT_GIVEN;
+    if (loaded.kind === "absent") return loaded;
     try {
-      return other.create({ ...deps, library: other.load(loaded.koffi), reason: null });
+      return { kind: "found", observer: create({ ...deps, library: load(loaded.koffi), reason: null }) };
     } catch (error) {
       // An older system, which has not all of the functions.
-      return without(`the system lacks a function: ${reasonOf(error)}`);
+      return { kind: "absent", reason: `the system lacks a function: ${reasonOf(error)}`, passing: false };
     }
   };
-  return createLateObserver({ policy: other.policy, strongest, without });
+  return createLateObserver({ policy, strongest, without: (reason) => create({ ...deps, library: null, reason }) });
 }

@@ -1,4 +1,8 @@
 import { describe, expect, it } from "vitest";
+import { createExitPoller } from "../exits/polling.ts";
+import type { FoundPidfds } from "../library/system.ts";
+import type { ProcessObserver } from "../types.ts";
+import { createLinuxObserver } from "./linux.ts";
 import { childWith, opened, PID, socketOf, world, type World } from "./world.testing.ts";
 
 /** What asks for the library at once under the policy `for-signals`. */
@@ -46,6 +50,35 @@ describe("the policy for-signals", () => {
   it("binds the signal to the process although its record has no kernel id", () => {
     const made = world("pidfd", { library: "for-signals", mode: "refuse" });
     expect(made.observer.signal(made.recorded, "SIGTERM")).toEqual({ kind: "sent", via: "pidfd" });
+  });
+});
+
+/** An observer whose library is absent until it comes. */
+function absent(passing: boolean): { readonly observer: ProcessObserver; readonly come: () => void } {
+  const { table, clock, pidfds } = world("pidfd");
+  const deps = { mode: "refuse", ports: table, clock, poller: createExitPoller(clock) } as const;
+  let isThere = false;
+  const findPidfds = (): FoundPidfds =>
+    isThere ? { kind: "found", pidfds } : { kind: "absent", reason: "EMFILE", passing };
+  const observer = createLinuxObserver(deps, { policy: "at-first-use", findPidfds });
+  return { observer, come: () => void (isThere = true) };
+}
+
+describe("a library that is absent", () => {
+  it("I155 only for want of a descriptor is asked for again with each question", () => {
+    const { observer, come } = absent(true);
+    expect(observer.capabilities()).toMatchObject({ backend: "linux-narrow", reason: "EMFILE" });
+    expect(observer.self().pidfsInode).toBeNull();
+    come();
+    expect(observer.capabilities().backend).toBe("linux-pidfd");
+    expect(observer.self().pidfsInode).not.toBeNull();
+  });
+
+  it("for good is asked for once", () => {
+    const { observer, come } = absent(false);
+    observer.self();
+    come();
+    expect(observer.capabilities().backend).toBe("linux-narrow");
   });
 });
 

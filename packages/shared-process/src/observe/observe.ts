@@ -5,12 +5,14 @@ import type { UnknownWhy, Verdict } from "../types.ts";
 
 /** What has a number now. `permitted: false` (EPERM) says that it exists and is not ours to signal (I105). */
 export type Observation =
-  | { readonly kind: "process"; readonly stat: ProcessStat; readonly uid: number; readonly permitted: boolean }
+  | { readonly kind: "process"; readonly stat: ProcessStat; readonly permitted: boolean }
   | { readonly kind: "thread" }
   | { readonly kind: "absent" }
   | { readonly kind: "unknown"; readonly why: UnknownWhy };
 
-const unknown = (why: UnknownWhy): Observation => ({ kind: "unknown", why });
+type Unknown = Extract<Observation, { kind: "unknown" }>;
+
+const unknown = (why: UnknownWhy): Unknown => ({ kind: "unknown", why });
 
 /** `process.kill` turns `""`, `[]` and `true` into 0 or 1, so nothing but a positive safe integer ever gets there. */
 export function isPid(pid: unknown): pid is number {
@@ -26,22 +28,54 @@ export function observe(ports: ProcessPorts, pid: number): Observation {
   const blind = whyProcIsBlind(ports);
   if (blind !== null) return unknown(blind);
   try {
-    const status = ports.readFile(`/proc/${pid}/status`);
-    const group = /^Tgid:\t(\d+)$/m.exec(status)?.[1];
-    if (group === undefined) return unknown("unparsable");
-    // kill(2) takes the number of any thread and hits its whole process.
-    if (group !== String(pid)) return { kind: "thread" };
-    const parsed = parseStat(ports.readFile(`/proc/${pid}/stat`));
-    if (parsed.kind === "unparsable" || parsed.stat.pid !== pid) return unknown("unparsable");
-    return { kind: "process", stat: parsed.stat, uid: uidIn(status), permitted: existence === "permitted" };
+    const seen = lookAt(ports, pid);
+    if (seen.kind !== "process") return seen;
+    return { kind: "process", stat: seen.stat, permitted: existence === "permitted" };
   } catch (error) {
     const why = whyUnreadable(ports, pid, error);
     return why.kind === "gone" ? { kind: "absent" } : why;
   }
 }
 
-/** The real user; -1, which is nobody, where the line is missing. */
-const uidIn = (status: string): number => Number(/^Uid:\t(\d+)\t/m.exec(status)?.[1] ?? -1);
+type Looked = { readonly kind: "process"; readonly stat: ProcessStat } | { readonly kind: "thread" } | Unknown;
+
+/** kill(2) takes the number of any thread and hits its whole process, so a thread's number must be told apart. */
+function lookAt(ports: ProcessPorts, pid: number): Looked {
+  const stat = readStat(ports, pid);
+  if (stat === null) return unknown("unparsable");
+  const exitSignal = stat.exitSignal ?? 0;
+  if (exitSignal < 0) return { kind: "thread" };
+  if (exitSignal > 0) return { kind: "process", stat };
+  // Made without an exit signal, or by a /proc that leaves the field open. A second file says it, at twice the cost.
+  const group = statusNumber(ports, pid, /^Tgid:\t(\d+)$/m);
+  if (group === null) return unknown("unparsable");
+  if (group !== pid) return { kind: "thread" };
+  const last = readStat(ports, pid);
+  return last === null ? unknown("unparsable") : { kind: "process", stat: last };
+}
+
+/** `null` where it cannot be understood. */
+function readStat(ports: ProcessPorts, pid: number): ProcessStat | null {
+  const parsed = parseStat(ports.readFile(`/proc/${pid}/stat`));
+  return parsed.kind === "parsed" && parsed.stat.pid === pid ? parsed.stat : null;
+}
+
+function statusNumber(ports: ProcessPorts, pid: number, line: RegExp): number | null {
+  const digits = line.exec(ports.readFile(`/proc/${pid}/status`))?.[1];
+  return digits === undefined ? null : Number(digits);
+}
+
+/** The real user of whoever has the number now. Another look has to follow, which tells whose it was. */
+export function userOf(ports: ProcessPorts, pid: number): UserRead {
+  try {
+    const uid = statusNumber(ports, pid, /^Uid:\t(\d+)\t/m);
+    return uid === null ? unknown("unparsable") : { kind: "read", uid };
+  } catch (error) {
+    return whyUnreadable(ports, pid, error);
+  }
+}
+
+type UserRead = { readonly kind: "read"; readonly uid: number } | Extract<Verdict, { kind: "gone" | "unknown" }>;
 
 /** EPERM: it exists and is another user's (I105). */
 export const isPermitted = (ports: ProcessPorts, pid: number): boolean => probe(ports, pid) === "permitted";

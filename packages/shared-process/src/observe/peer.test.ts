@@ -13,6 +13,7 @@ describe("peer", () => {
     ["nobody is there any more", ({ table }) => table.reap(PID), { kind: "gone", why: "no-such-pid" }],
     ["it has ended", ({ table }) => table.end(PID), { kind: "gone", why: "defunct" }],
     ["I155 no descriptor is left", failAt("pidfd_open", "EMFILE"), { kind: "unknown", why: "descriptors-exhausted" }],
+    ["the socket has no such peer", failAt("pidfd_open", "ENODATA"), { kind: "unknown", why: "unsupported" }],
     ["the kernel has no word of it", failAt("pidfd_open", "ENOPROTOOPT"), { kind: "unknown", why: "unsupported" }],
     [
       "I155 no descriptor is left to read its number",

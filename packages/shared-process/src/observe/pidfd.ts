@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 import { CodedError, errnoOf } from "../errors.ts";
-import { compareHosts, compareIdentities } from "../identity.ts";
+import { compareHosts, compareIdentities, identityOf } from "../identity.ts";
 import type { PidfdLibrary } from "../library/pidfd.ts";
 import { watchExit } from "../spawn/exit.ts";
 import { parseStat } from "../stat.ts";
@@ -159,7 +159,7 @@ function verify(deps: PidfdDeps, fd: number, recorded: ProcessIdentity): Verifie
   const start = byKernelId ? null : readStart(deps, pid);
   if (start?.kind === "unknown") return { verdict: endOf(pidfds, fd) ?? start, isZombie: false };
   const startTicks = start?.ticks ?? null;
-  const verdict = compareIdentities(recorded, { ...readHost(), pid, startTicks, pidfsInode });
+  const verdict = compareIdentities(recorded, identityOf(readHost(), { pid, startTicks, pidfsInode }));
   const isOther = verdict.kind !== "current" && !(verdict.kind === "unknown" && verdict.why === "no-common-field");
   if (isOther) return { verdict, isZombie: false };
   const end = endOf(pidfds, fd);
@@ -206,7 +206,7 @@ function readIdentity(
   const startTicks = start.kind === "read" ? start.ticks : null;
   const pidfsInode = pidfds.features.kernelIds ? pidfds.inodeOf(fd) : null;
   if (start.kind === "unknown" && pidfsInode === null) return start;
-  return { kind: "identified", identity: { ...readHost(), pid, startTicks, pidfsInode } };
+  return { kind: "identified", identity: identityOf(readHost(), { pid, startTicks, pidfsInode }) };
 }
 
 function hold(deps: PidfdDeps, fd: number, identity: ProcessIdentity): OpenResult {
@@ -222,7 +222,8 @@ function peer(deps: PidfdDeps, socket: Socket): OpenResult {
     fd = pidfds.peerOf(socketFd);
   } catch (error) {
     const errno = errnoOf(error) ?? "";
-    if (errno === "ESRCH" || errno === "ENODATA") return NO_SUCH_PID;
+    if (errno === "ESRCH") return NO_SUCH_PID;
+    // ENODATA among the rest: a socket that has no peer, or of another family, whose peer may well be alive.
     return unknown(errno === "EMFILE" || errno === "ENFILE" ? "descriptors-exhausted" : "unsupported");
   }
   const read = readPeer(deps, fd);

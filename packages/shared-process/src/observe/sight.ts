@@ -1,4 +1,4 @@
-import { compareHosts, compareIdentities } from "../identity.ts";
+import { compareHosts, compareIdentities, identityOf } from "../identity.ts";
 import type { ExitPoller } from "../exits/polling.ts";
 import type { ProcessPorts } from "../ports.ts";
 import { isDefunct, type ProcessStat } from "../stat.ts";
@@ -80,5 +80,5 @@ export function signalInTurn(
 }
 
 export function identityFrom(host: Host, stat: ProcessStat): ProcessIdentity {
-  return { ...host, pid: stat.pid, startTicks: stat.startTicks, pidfsInode: null };
+  return identityOf(host, { pid: stat.pid, startTicks: stat.startTicks, pidfsInode: null });
 }

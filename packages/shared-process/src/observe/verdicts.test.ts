@@ -129,7 +129,7 @@ describe("pidfd_open", () => {
     const { table, observer, recorded, pidfds } = world("pidfd");
     if (!what.includes("process")) table.reap(PID);
     if (what.includes("thread")) table.start({ pid: 41, threadIds: [PID], threads: 2 });
-    if (what.includes("hidden")) table.change(PID, { unreadable: { status: "ENOENT" } });
+    if (what.includes("hidden")) table.change(PID, { unreadable: { stat: "ENOENT" } });
     pidfds.openFails = "EINVAL";
     expect(observer.verdict(recorded)).toEqual(verdict);
   });

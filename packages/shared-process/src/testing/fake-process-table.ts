@@ -17,6 +17,8 @@ export interface FakeProcess {
   readonly environment: Readonly<Record<string, string>>;
   /** Errors that opening files of this process gives: `stat`, `status`, `environ`, `fd`; or, as `again`, reading one that is open. */
   readonly unreadable: Readonly<Record<string, string>>;
+  /** Field 38 of stat for the process itself; its threads show -1. 0: a /proc that leaves the field open, for both. */
+  readonly exitSignal: number;
   /** Its process group; by default its own. */
   readonly pgrp: number | null;
   /** Its session; by default its own. */
@@ -46,6 +48,7 @@ const DEFAULTS: Omit<FakeProcess, "pid"> = {
   startTicks: "1000",
   environment: {},
   unreadable: {},
+  exitSignal: 17,
   pgrp: null,
   session: null,
   cgroup: null,
@@ -281,11 +284,29 @@ function render(process: FakeProcess, pid: number, file: string): string {
   }
 }
 
+/** Fields 25 to 37. */
+const ZEROS = "0 0 0 0 0 0 0 0 0 0 0 0 0";
+
 function renderStat(process: FakeProcess, pid: number): string {
-  const { command, state, ppid, threads, startTicks } = process;
+  const { command, state, ppid, threads, startTicks, exitSignal } = process;
   const between = "0 -1 4194304 0 0 0 0 150 50 0 0 20 0";
-  const head = `${pid} (${command}) ${state} ${ppid} ${process.pgrp ?? pid} ${process.session ?? pid} ${between} ${threads} 0 ${startTicks} 409600 10`;
-  return process.exitStatus === null ? `${head}\n` : `${head} ${"0 ".repeat(27)}${process.exitStatus}\n`;
+  const ends = exitSignal !== 0 && pid !== process.pid ? -1 : exitSignal;
+  const fields = [
+    state,
+    ppid,
+    process.pgrp ?? pid,
+    process.session ?? pid,
+    between,
+    threads,
+    0,
+    startTicks,
+    409_600,
+    10,
+    ZEROS,
+    ends,
+  ];
+  const last = process.exitStatus === null ? "" : ` ${"0 ".repeat(13)}${process.exitStatus}`;
+  return `${pid} (${command}) ${fields.join(" ")}${last}\n`;
 }
 
 function systemError(code: string): Error {

@@ -52,6 +52,10 @@ describe("scanEnvironments", () => {
     ["/proc is of a stranger", (table) => table.files.set("/proc/self", "9")],
     ["/proc cannot be listed", (table) => table.files.set("/proc", "!EMFILE")],
     ["no descriptor is left", (table) => table.start({ pid: 20, unreadable: { environ: "EMFILE" } })],
+    [
+      "no descriptor is left for its user",
+      (table) => table.start({ pid: 20, environment: { HOLDFAST_HOME: "/h" }, unreadable: { status: "EMFILE" } }),
+    ],
     ["no descriptor is left for a first look", (table) => table.start({ pid: 20, unreadable: { stat: "EMFILE" } })],
   ])("I117 says incomplete, with the problem, when %s", (_title, change) => {
     const table = new FakeProcessTable();

@@ -1,5 +1,5 @@
 import { readValues, type Values } from "../observe/environment.ts";
-import { observe } from "../observe/observe.ts";
+import { observe, userOf } from "../observe/observe.ts";
 import { errnoOf } from "../errors.ts";
 import { type ProcessPorts, systemPorts } from "../ports.ts";
 import { isDefunct, parseStat, type ProcessStat } from "../stat.ts";
@@ -106,11 +106,13 @@ function confirm(
   { stat, values, host }: { readonly stat: ProcessStat; readonly values: Values; readonly host: Host },
 ): Looked {
   const { pid, startTicks } = stat;
+  const user = userOf(ports, pid);
+  if (user.kind === "unknown") return { kind: "unknown", why: user.why };
   const seen = observe(ports, pid);
   if (seen.kind === "unknown") return { kind: "unknown", why: seen.why };
-  if (seen.kind !== "process" || seen.stat.startTicks !== startTicks || isDefunct(seen.stat))
+  if (user.kind === "gone" || seen.kind !== "process" || seen.stat.startTicks !== startTicks || isDefunct(seen.stat))
     return { kind: "vanished" };
-  if (seen.uid !== ports.uid || isElsewhere(ports, pid, host)) return { kind: "other", stat };
+  if (user.uid !== ports.uid || isElsewhere(ports, pid, host)) return { kind: "other", stat };
   const identity = { ...host, pid, startTicks, pidfsInode: null };
   return { kind: "found", stat, process: { identity, command: seen.stat.command, ppid: seen.stat.ppid, values } };
 }

@@ -14,7 +14,15 @@ interface Process {
 }
 
 function rowOf({ pid, ppid = 1, session = pid, group = session, state = "S", command = "node" }: Process): Row {
-  const rest = { userTicks: 0, systemTicks: 0, threads: 1, startTicks: "1", residentPages: 0, exitStatus: null };
+  const rest = {
+    userTicks: 0,
+    systemTicks: 0,
+    threads: 1,
+    startTicks: "1",
+    residentPages: 0,
+    exitSignal: 17,
+    exitStatus: null,
+  };
   return { stat: { pid, ppid, session, pgrp: group, state, command, ...rest }, marked: false };
 }
 
