@@ -65,17 +65,30 @@ it("I145 I136 a recovery ends it as well, and the next worker has a cgroup of it
   expect([next === null, next === cgroup]).toEqual([cgroup === null, cgroup === null]);
 });
 
-it("a kept program stays in its cgroup until it is ended by force, and the next daemon removes the group", async () => {
-  await using home = await Home.open();
+async function keepSomething(home: Home): Promise<{ readonly found: Found; readonly cgroup: string | null }> {
   const { sessionId } = await home.newSession("s");
   const cgroup = cgroupOf(home, sessionId);
   await home.ok(["prompt", "s", "cp $(command -v sleep) ./tmux"]);
   const found = await escape(home, "s", newSleep().replace("sleep", "./tmux"));
   await home.ok(["session", "stop", "s"]);
+  return { found, cgroup };
+}
+
+it("a kept program stays in its cgroup when its session is stopped, until it is ended by force", async () => {
+  await using home = await Home.open();
+  const { found, cgroup } = await keepSomething(home);
   expect(isRunning(found)).toBe(true);
   expect(cgroup !== null && membersOf(cgroup).includes(found.pid)).toBe(cgroup !== null);
   await home.ok(["ps", "--force-stop", "--yes"]);
-  expect((await leftOf(home, found, cgroup)).process).toBe(cgroup === null);
+  expect(await leftOf(home, found, cgroup)).toEqual(expected(cgroup));
+});
+
+it("the cgroup of a kept program that has ended is removed by the next daemon", async () => {
+  await using home = await Home.open();
+  const { found, cgroup } = await keepSomething(home);
+  await home.kill(found);
+  expect(cgroup !== null && existsSync(cgroup)).toBe(cgroup !== null);
+  await home.ok(["daemon", "stop"]);
   await home.ok(["daemon", "start"]);
   expect(cgroup !== null && existsSync(cgroup)).toBe(false);
 });

@@ -1,4 +1,5 @@
 import { createObserver, reasonOf } from "@holdfast/shared-process";
+import { workerCgroups } from "../effects/leftovers.ts";
 import { canonical } from "./discover.ts";
 import { endOrphan } from "./end-process.ts";
 import { stopHome } from "./force-stop-home.ts";
@@ -31,6 +32,8 @@ export async function forceStop(
   options: ForceStopOptions,
 ): Promise<ForceStopReport> {
   const report: ForceStopReport = { stopped: [], kept: [...plan.kept], failed: [] };
+  // Those that are there now: one that a daemon makes meanwhile must not be removed before it is filled.
+  const cgroups = plan.homes.flatMap(({ home }) => workerCgroups(home));
   const work = { report, workerProgram: options.workerProgram, progress: options.onProgress ?? (() => undefined) };
   await Promise.all(
     plan.homes.filter(isConcerned).map(async (planned) => {
@@ -43,6 +46,7 @@ export async function forceStop(
     }),
   );
   await endOrphans(request, plan, work);
+  for (const cgroup of cgroups) cgroup.remove();
   return report;
 }
 

@@ -70,9 +70,14 @@ export class Tree implements Disposable {
     const listed = cgroup?.members();
     const inside = listed?.kind === "listed" ? listed.pids : [];
     this.members.prune();
+    // Asked once for each look: the answer may take a look at what the process has open.
+    const spared = new Map<number, boolean>();
     const isSpared = ({ stat }: Row): boolean => {
       const { pid, startTicks, command } = stat;
-      return spare?.({ identity: { ...table.host, pid, startTicks, pidfsInode: null }, command }) ?? false;
+      const identity = { ...table.host, pid, startTicks, pidfsInode: null };
+      const answer = spared.get(pid) ?? spare?.({ identity, command }) ?? false;
+      spared.set(pid, answer);
+      return answer;
     };
     const isKeptRow = ({ stat }: Row): boolean => isKept(stat.command, keep);
     const rootRow = this.#rootRow(table);
