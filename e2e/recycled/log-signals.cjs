@@ -1,5 +1,5 @@
-// Loaded into one of Holdfast's own programs before it begins, which then logs like innocent.sh; it is as innocent, since no record
-// names it.
+// Loaded into one of Holdfast's own programs before it begins, which then logs like innocent.sh. It is as innocent: no
+// record names it.
 const { spawn } = require("node:child_process");
 const { appendFileSync } = require("node:fs");
 const { constants } = require("node:os");

@@ -6,7 +6,7 @@ import { Newcomer } from "./newcomer.ts";
 import type { Case, Round } from "./plan.ts";
 import { sessionCount, endAll, runCases, type Run } from "./run.ts";
 
-/** Longer than until the next signal is due: SIGTERM of a silent worker after 2 s, SIGKILL by force after 1.5 s (CLI.md §6). */
+/** Longer than until a signal is due: SIGTERM of a silent worker after 2 s, SIGKILL by force after 1.5 s (CLI.md §6). */
 const STOP_DUE_MS = 2_300;
 const FORCED_DUE_MS = 1_700;
 

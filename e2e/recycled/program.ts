@@ -1,5 +1,5 @@
-// Runs in a pid namespace of its own (see proof.ts). Arguments: an empty directory, the program `agent`, the directory of
-// this file, and the part of the plan to run. Prints one line for each case.
+// Runs in a pid namespace of its own (see proof.ts). Arguments: an empty directory, the program `agent`, the directory
+// of this file, and the part of the plan to run. Prints one line for each case.
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { runDead } from "./dead.ts";

@@ -16,8 +16,8 @@ export interface NamespaceRun {
 }
 
 /**
- * Runs a program in a pid namespace with a /proc of its own, where it alone decides which process gets which number, and
- * where `ps --force-stop --all` finds nobody else. Gives the objects that it printed, one a line. Whatever it started
+ * Runs a program in a pid namespace with a /proc of its own, where it alone decides which process gets which number,
+ * and where `ps --force-stop --all` finds nobody else. Gives the objects that it printed, one a line. What it started
  * ends with it.
  */
 export async function inPrivateNamespace<T>({ program, args, timeoutMs }: NamespaceRun): Promise<T[]> {

@@ -16,9 +16,9 @@ const builtPackage = fileURLToPath(new URL("../../packages/cli", import.meta.url
 const parts = ["bin", "dist/bin", "package.json"];
 
 /**
- * The path of the program `agent` in a copy of the built command that lies where `koffi` cannot be found. Its supervisor
- * and its workers are those beside it, so they lack the library too. `atEnd` is `afterAll`, or `onTestFinished` inside a
- * test.
+ * The path of the program `agent` in a copy of the built command that lies where `koffi` cannot be found. Its
+ * supervisor and its workers are those beside it, so they lack the library too. `atEnd` is `afterAll`, or
+ * `onTestFinished` inside a test.
  */
 export function commandWithoutLibrary(atEnd: (remove: () => void) => void): string {
   const directory = mkdtempSync(join(tmpdir(), "hf-bare-"));
