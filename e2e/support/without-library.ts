@@ -3,13 +3,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/**
- * Whether the product loads `koffi`. THE ONE SWITCH of the tests that run with and without it: while it is false the
- * back-end of the repository's build may be either one, and once it is true it must be `linux-pidfd`. A copy's is
- * `linux-narrow` in any case.
- */
-export const LIBRARY_IS_USED: boolean = false;
-
 export const libraryName = "koffi";
 const builtPackage = fileURLToPath(new URL("../../packages/cli", import.meta.url));
 /** The bundles contain everything but the library, and the two `package.json` below them say that they are CommonJS. */
