@@ -48,8 +48,7 @@ async function terminate(record: OwnerRecord, mismatch: unknown): Promise<{ pid:
     import("@holdfast/shared-process"),
     import("@holdfast/daemon-supervisor/offline"),
   ]);
-  if (signalOwner(createObserver({ mode: "narrow", library: "for-signals" }), record, "SIGTERM"))
-    return { pid: record.identity.pid };
+  if (signalOwner(createObserver({ mode: "narrow" }), record, "SIGTERM")) return { pid: record.identity.pid };
   throw mismatch;
 }
 

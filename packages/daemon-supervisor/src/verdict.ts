@@ -7,11 +7,13 @@ export interface Observed {
 }
 
 /**
- * Fresh, never cached. A lifeline that nobody holds proves the end where /proc cannot tell (I164), and also where it seems to tell the
- * opposite: whoever has the number now is somebody else, even with the same start tick (I131).
+ * Fresh, never cached. A lifeline that nobody holds proves the end where /proc cannot tell (I164), and also where a number and a start
+ * tick seem to tell the opposite: whoever has them now is somebody else (I131). What the kernel's own id says stands: a FIFO may have
+ * been replaced, by a restored copy of the home say.
  */
 export function verdictOf(observer: ProcessObserver, { identity, lifelinePath }: Observed): Verdict {
   const verdict = observer.verdict(identity);
-  if (lifelinePath === null || verdict.kind === "gone" || verdict.kind === "replaced") return verdict;
+  const isOpen = verdict.kind === "unknown" || (verdict.kind === "current" && verdict.basis === "start-time");
+  if (lifelinePath === null || !isOpen) return verdict;
   return probeLifeline(lifelinePath) === "released" ? { kind: "gone", why: "lifeline-released" } : verdict;
 }

@@ -10,6 +10,7 @@ import {
   type ProcessHandle,
   type ProcessIdentity,
   type ProcessObserver,
+  watchLifeline,
 } from "../src/index.ts";
 import { FakeClock } from "../src/testing/index.ts";
 import { atEnd, backends, eventually, fixture, linesOf, observer, start, temporaryDirectory } from "./harness.ts";
@@ -84,16 +85,50 @@ describe("the ends of processes that are not own children", () => {
   });
 
   it("are events without the library as well where a lifeline tells them", async () => {
-    // Its clock stands still, so that nothing is ever looked at.
-    const own = createObserver({ mode: "narrow", library: "never", clock: new FakeClock() });
+    const clock = new FakeClock();
+    const own = createObserver({ mode: "narrow", library: "never", clock });
     const lifelinePath = join(temporaryDirectory(), "lifeline");
     await createLifeline(lifelinePath);
     const holder = await start("sh", ["-c", 'exec 3<>"$0"; echo ready; read -r _', lifelinePath]);
     await linesOf(holder).next();
     const told = watch(hold(own, holder.identity, { lifelinePath }));
+    // Nothing is looked at while it is held.
+    expect(clock.pendingTimers).toBe(0);
     await holder.signal("SIGKILL");
-    await eventually(() => told.length > 0, "the end is told");
+    const isTold = (): boolean => {
+      // A process lets go of its descriptors just before it ends, and may be seen in between.
+      clock.advance(100);
+      return told.length > 0;
+    };
+    await eventually(isTold, "the end is told");
     expect(told).toMatchObject([{ status: null }]);
+  });
+
+  it("are not told of a process that lives when its FIFO was replaced by one that nobody holds", async () => {
+    const own = createObserver({ mode: "narrow", library: "never" });
+    const lifelinePath = join(temporaryDirectory(), "lifeline");
+    await createLifeline(lifelinePath);
+    const sleeper = await start("sleep", ["100"]);
+    const told = watch(hold(own, sleeper.identity, { lifelinePath }));
+    await new Promise<void>((resolve) => void watchLifeline(lifelinePath, resolve));
+    expect(told).toEqual([]);
+    await sleeper.signal("SIGKILL");
+    await eventually(() => told.length > 0, "the end is told");
+  });
+
+  it.each(["at-first-use", "never"])("are told to all, whatever one callback throws (library: %s)", async (library) => {
+    const sleepers = [await start("sleep", ["100"]), await start("sleep", ["100"])];
+    const spec = JSON.stringify({ library, records: sleepers.map(({ identity }) => identity) });
+    const lines = linesOf(await start(process.execPath, [fixture("throwing.mjs"), spec]));
+    expect((await lines.next()).value).toBe("watching");
+    await Promise.all(sleepers.map((sleeper) => sleeper.signal("SIGKILL")));
+    const said = [await lines.next(), await lines.next(), await lines.next(), await lines.next()];
+    expect(said.map(({ value }) => String(value)).toSorted()).toEqual([
+      "told",
+      "told",
+      "uncaught: thrown",
+      "uncaught: thrown",
+    ]);
   });
 });
 

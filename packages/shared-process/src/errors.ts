@@ -35,3 +35,10 @@ export function reasonOf(error: unknown): string {
   if (error instanceof Error) return error.message === "" ? error.name : error.message;
   return typeof error === "string" ? error : `a thrown ${error === null ? "null" : typeof error}`;
 }
+
+/** For an error of somebody's callback: it must show as uncaught, and not stop what called it. */
+export function rethrowLater(error: unknown): void {
+  queueMicrotask(() => {
+    throw error;
+  });
+}

@@ -116,7 +116,10 @@ export type OpenResult =
   | Exclude<Verdict, { kind: "current" }>;
 
 export interface OpenOptions {
-  /** A FIFO that the process holds: where the kernel gives no event of its end, the release of this one does. */
+  /**
+   * A FIFO that the process holds, and nobody else for longer: where the kernel gives no event of its end, the release of this
+   * one does.
+   */
   readonly lifelinePath?: string | null;
 }
 

@@ -1,7 +1,10 @@
-import { createObserver } from "@holdfast/shared-process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createLifeline, createObserver, holdLifeline } from "@holdfast/shared-process";
 import { FakeClock, FakeProcessTable } from "@holdfast/shared-process/testing";
 import { pino } from "pino";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { newCounters } from "../counters.ts";
 import { freshOf, intentOf, processOf } from "../lifecycle/samples.testing.ts";
 import type { StateName, WorkerProcess } from "../lifecycle/state.ts";
@@ -13,7 +16,11 @@ const worker = { pid: PID, startTicks: "5000", environment: { HOLDFAST_GENERATIO
 const stranger = { ...worker, startTicks: "9000", environment: {} };
 
 /** The reducer, the registry and the signals of the product, over a process table and a clock of the test's. */
-function worldOf(backend: "narrow" | "pidfd", process: Partial<Parameters<FakeProcessTable["start"]>[0]> = {}) {
+function worldOf(
+  backend: "narrow" | "pidfd",
+  process: Partial<Parameters<FakeProcessTable["start"]>[0]> = {},
+  lifelinePath: string | null = null,
+) {
   const table = new FakeProcessTable();
   table.start({ ...worker, ...process });
   const clock = new FakeClock();
@@ -37,7 +44,7 @@ function worldOf(backend: "narrow" | "pidfd", process: Partial<Parameters<FakePr
   const log = pino({ level: "silent" });
   const watcher = new Watcher({ observer, counters: newCounters(), registry, log, clock }, { handleOf: () => null });
   const identity = identified.kind === "identified" ? identified.identity : processOf("g").identity;
-  const recorded: WorkerProcess = { ...processOf("g"), identity };
+  const recorded: WorkerProcess = { ...processOf("g"), identity, lifelinePath };
   registry.enroll("s", { name: "reconnecting", process: recorded, launches: [], due: null }, []);
   /** Lets the outbox do what it has to, then time pass, in steps as small as the watch's. */
   const pass = async (milliseconds: number): Promise<void> => {
@@ -58,6 +65,20 @@ function worldOf(backend: "narrow" | "pidfd", process: Partial<Parameters<FakePr
 
 describe.each(["narrow", "pidfd"] as const)("with the %s back-end", (backend) => {
   const world = (process: Parameters<typeof worldOf>[1] = {}) => worldOf(backend, process);
+
+  it("I1 a stop does not wait for a lifeline that somebody else holds longer", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "hf-stopping-"));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const path = join(folder, "lifeline");
+    await createLifeline(path);
+    const other = holdLifeline(path);
+    onTestFinished(() => other[Symbol.dispose]());
+    const { table, pass, stop, state } = worldOf(backend, {}, path);
+    await stop();
+    table.reap(PID);
+    await pass(200);
+    expect(state()).toBe("finalizing");
+  });
 
   it("I2 I10 a worker that ignores SIGTERM gets SIGKILL 5 s after the deadline, and is finalized once it is gone", async () => {
     const { pass, stop, state, signals } = world({ ignores: ["SIGTERM"] });

@@ -41,11 +41,11 @@ export class Watcher {
 
   watch(sessionId: string, process: WorkerProcess): void {
     const { generation } = process;
-    if (this.#polling.has(generation) || this.#hold(sessionId, process) || this.look(sessionId, process)) return;
+    if (this.#polling.has(generation) || this.#isTold(sessionId, process) || this.look(sessionId, process)) return;
     this.#polling.add(generation);
     const poll = (): void => {
       const awaited = awaitsProcess(this.#context.registry.newest(sessionId), generation);
-      if (!awaited || this.#hold(sessionId, process) || this.look(sessionId, process)) {
+      if (!awaited || this.#isTold(sessionId, process) || this.look(sessionId, process)) {
         this.#polling.delete(generation);
         return;
       }
@@ -54,7 +54,17 @@ export class Watcher {
     this.#context.clock.setTimer(POLL_MS, poll);
   }
 
-  /** True when its end will be told by itself. Taken hold of only when it is current by every proof there is. */
+  /**
+   * True when its end will be told by itself. Where the kernel gives no event, the release of its lifeline does; that may come
+   * late, when somebody else has it, and so whoever waits looks as well.
+   */
+  #isTold(sessionId: string, process: WorkerProcess): boolean {
+    const isHeld = this.#hold(sessionId, process);
+    const isChild = this.#children.handleOf(process.generation) !== null;
+    return isChild || (isHeld && this.#context.observer.capabilities().exits === "events");
+  }
+
+  /** Taken hold of only when it is current by every proof there is. */
   #hold(sessionId: string, process: WorkerProcess): boolean {
     const { generation, identity, lifelinePath } = process;
     if (this.#held.has(generation) || this.#children.handleOf(generation)) return true;

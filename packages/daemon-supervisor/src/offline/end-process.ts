@@ -38,7 +38,7 @@ const isOver = (kind: string): boolean => kind === "gone" || kind === "replaced"
 
 /** The owner that a record names. */
 export function endOwner(record: OwnerRecord): Promise<boolean> {
-  const observer = createObserver({ mode: "narrow", library: "for-signals" });
+  const observer = createObserver({ mode: "narrow" });
   return end({
     isGone: () => isOver(verdictOf(observer, record).kind),
     signal: (signal) => void signalOwner(observer, record, signal),
@@ -64,7 +64,7 @@ const holdsHome = ({ home, identity }: OwnerRecord): boolean => homesHeldBy(iden
 
 /** A supervisor that no record names: what proves it is the lifeline of this home in its hands. */
 export function endLostSupervisor(identity: ProcessIdentity, home: string): Promise<boolean> {
-  const observer = createObserver({ mode: "narrow", library: "for-signals" });
+  const observer = createObserver({ mode: "narrow" });
   return end({
     isGone: () => isOver(observer.verdict(identity).kind),
     signal: (signal) => {

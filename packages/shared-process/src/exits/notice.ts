@@ -1,3 +1,4 @@
+import { rethrowLater } from "../errors.ts";
 import type { ExitInfo, ExitWatch } from "../types.ts";
 
 type Ended = (exit: ExitInfo) => void;
@@ -8,7 +9,7 @@ type Ended = (exit: ExitInfo) => void;
  */
 export class ExitNotice implements ExitWatch, Disposable {
   readonly #watch: (ended: Ended) => Disposable;
-  readonly #callbacks = new Set<Ended>();
+  readonly #asked = new Set<{ readonly callback: Ended; cancelled: boolean }>();
   #watching: Disposable | null = null;
   #exit: ExitInfo | null = null;
   #exited: Promise<ExitInfo> | null = null;
@@ -27,13 +28,20 @@ export class ExitNotice implements ExitWatch, Disposable {
   }
 
   onExit(callback: Ended): Disposable {
-    // Its own function, so that one callback registered twice can be disposed of once.
-    const once: Ended = (exit) => callback(exit);
-    this.#callbacks.add(once);
-    const known = this.#exit;
-    if (known !== null) queueMicrotask(() => this.#callbacks.delete(once) && once(known));
-    else this.begin();
-    return { [Symbol.dispose]: () => void this.#callbacks.delete(once) };
+    const one = { callback, cancelled: false };
+    if (this.#exit === null) {
+      this.#asked.add(one);
+      this.begin();
+    } else {
+      const exit = this.#exit;
+      queueMicrotask(() => tell(one, exit));
+    }
+    return {
+      [Symbol.dispose]: () => {
+        one.cancelled = true;
+        this.#asked.delete(one);
+      },
+    };
   }
 
   /** Watches from now on, also when nobody has asked yet. After disposal nothing is watched any more. */
@@ -45,15 +53,25 @@ export class ExitNotice implements ExitWatch, Disposable {
   #end(exit: ExitInfo): void {
     if (this.#exit !== null) return;
     this.#exit = exit;
-    const callbacks = [...this.#callbacks];
-    this.#callbacks.clear();
-    for (const callback of callbacks) callback(exit);
+    const asked = [...this.#asked];
+    this.#asked.clear();
+    for (const one of asked) tell(one, exit);
   }
 
   [Symbol.dispose](): void {
     this.#isDisposed = true;
-    this.#callbacks.clear();
+    this.#asked.clear();
     this.#watching?.[Symbol.dispose]();
     this.#watching = null;
+  }
+}
+
+/** What one callback throws keeps nobody else from being told. */
+function tell(one: { readonly callback: Ended; readonly cancelled: boolean }, exit: ExitInfo): void {
+  if (one.cancelled) return;
+  try {
+    one.callback(exit);
+  } catch (error) {
+    rethrowLater(error);
   }
 }

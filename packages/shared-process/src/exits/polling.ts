@@ -1,3 +1,4 @@
+import { rethrowLater } from "../errors.ts";
 import type { Clock, ExitInfo } from "../types.ts";
 
 /** Looks at a process again and again, where the kernel tells nothing by itself. */
@@ -21,10 +22,15 @@ export function createExitPoller(clock: Clock): ExitPoller {
   const sweep = (): void => {
     timer = null;
     for (const one of watched) {
-      const exit = one.look();
-      // A callback before this one may have disposed of it.
-      if (exit === null || !watched.delete(one)) continue;
-      one.ended(exit);
+      try {
+        const exit = one.look();
+        // A callback before this one may have disposed of it.
+        if (exit !== null && watched.delete(one)) one.ended(exit);
+      } catch (error) {
+        // A bug, which must show, and must not end the watch of the others.
+        watched.delete(one);
+        rethrowLater(error);
+      }
     }
     arm();
   };

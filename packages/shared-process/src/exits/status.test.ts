@@ -35,6 +35,7 @@ describe("zombieStatus", () => {
     expect(zombieStatus(withZombie(0, { foreign: true }), PID)).toBeNull();
     expect(zombieStatus(withZombie(9, { foreign: true }), PID)).toEqual({ signal: "SIGKILL" });
     expect(zombieStatus(withZombie(0, { unreadable: { status: "EACCES" } }), PID)).toBeNull();
+    expect(zombieStatus(withZombie(0, { capabilities: "0000000000002000" }), PID)).toBeNull();
   });
 
   it("is not known of what runs, of a leader whose threads run, of what is gone, hidden or garbage", () => {

@@ -14,7 +14,8 @@ export function statusFromWait(status: number): NonNullable<ExitInfo["status"]> 
 /**
  * The status that a zombie keeps for its parent, from the last field of its stat file; `null` where it is no zombie, or the
  * kernel hides it. The caller confirms that the number was still its own after this. A hidden status reads as 0, so that 0
- * counts only for a process of the very same user and group (proc_pid_stat(5), `exit_code`).
+ * counts only for a process of the very same user, group and capabilities (proc_pid_stat(5), `exit_code`; ptrace(2), access
+ * mode checking).
  */
 export function zombieStatus(ports: ProcessPorts, pid: number): ExitInfo["status"] {
   try {
@@ -22,12 +23,12 @@ export function zombieStatus(ports: ProcessPorts, pid: number): ExitInfo["status
     if (parsed.kind === "unparsable" || parsed.stat.pid !== pid || !isDefunct(parsed.stat)) return null;
     const { exitStatus } = parsed.stat;
     if (exitStatus === null) return null;
-    return exitStatus !== 0 || ownersOf(ports, pid) === ownersOf(ports, ports.pid) ? statusFromWait(exitStatus) : null;
+    return exitStatus !== 0 || powersOf(ports, pid) === powersOf(ports, ports.pid) ? statusFromWait(exitStatus) : null;
   } catch {
     // Reaped meanwhile, or hidden: whoever asks has another way, or does without.
     return null;
   }
 }
 
-const ownersOf = (ports: ProcessPorts, pid: number): string =>
-  (ports.readFile(`/proc/${pid}/status`).match(/^[UG]id:.*$/gm) ?? [`nobody's ${pid}`]).join("\n");
+const powersOf = (ports: ProcessPorts, pid: number): string =>
+  (ports.readFile(`/proc/${pid}/status`).match(/^(?:[UG]id|CapPrm):.*$/gm) ?? [`nobody's ${pid}`]).join("\n");

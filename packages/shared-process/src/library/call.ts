@@ -4,7 +4,7 @@ import type { Koffi } from "./koffi.ts";
 const namesByNumber = new Map(Object.entries(constants.errno).map(([name, number]) => [number, name]));
 
 /** A failed system call, in the shape of Node's own. */
-function systemError(call: string, errno: number): Error {
+export function systemError(call: string, errno: number): Error {
   const code = namesByNumber.get(errno) ?? `E${errno}`;
   return Object.assign(new Error(`${call}: ${code}`), { code, errno: -errno, syscall: call });
 }

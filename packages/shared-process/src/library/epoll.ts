@@ -1,3 +1,4 @@
+import { closeSync } from "node:fs";
 import { checked } from "./call.ts";
 import type { Koffi } from "./koffi.ts";
 
@@ -46,9 +47,14 @@ export function createEpoll(koffi: Koffi): Epoll {
   };
   const begin = (): { readonly fd: number; readonly poll: object } => {
     const fd = checked(koffi, "epoll_create1", () => create(EPOLL_CLOEXEC));
-    const poll = koffi.node.poll(fd, { readable: true }, () => collect(fd));
-    poll.unref();
-    return { fd, poll };
+    try {
+      const poll = koffi.node.poll(fd, { readable: true }, () => collect(fd));
+      poll.unref();
+      return { fd, poll };
+    } catch (error) {
+      closeSync(fd);
+      throw error;
+    }
   };
   return {
     watch: (fd, until, callback) => {

@@ -2,7 +2,7 @@ import { closeSync, fstatSync, readFileSync, statfsSync } from "node:fs";
 import { constants } from "node:os";
 import { statusFromWait } from "../exits/status.ts";
 import type { ExitInfo } from "../types.ts";
-import { checked } from "./call.ts";
+import { checked, systemError } from "./call.ts";
 import { createReserve, isExhaustion } from "./descriptors.ts";
 import { createEpoll } from "./epoll.ts";
 import type { KoffiLibrary } from "../observe/koffi-type.ts";
@@ -23,6 +23,8 @@ const INFO_EXIT = 1n << 3n;
 const EXIT_CODE_AT = 60;
 const POLLIN = 0x1;
 const POLLHUP = 0x10;
+/** Somebody else has closed the descriptor. */
+const POLLNVAL = 0x20;
 
 type Calls = ReturnType<typeof bind>;
 type Call = ReturnType<KoffiLibrary["func"]>;
@@ -100,6 +102,7 @@ function stateOf({ poll, koffi }: Calls, fd: number): PidfdState {
   checked(koffi, "poll", () => poll(polled, 1, 0));
   // Every system that koffi comes built for is little-endian.
   const events = polled[1] >> 16;
+  if ((events & POLLNVAL) !== 0) throw systemError("poll", constants.errno.EBADF);
   if ((events & POLLHUP) !== 0) return "reaped";
   return (events & POLLIN) === 0 ? "alive" : "ended";
 }

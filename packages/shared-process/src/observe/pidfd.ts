@@ -48,25 +48,23 @@ export function createPidfdObserver(deps: PidfdDeps): ProcessObserver {
       if (elsewhere !== null) return elsewhere;
       const opened = openNumber(deps, identity.pid, false);
       if (opened.kind !== "opened") return opened;
-      const { verdict } = verify(deps, opened.fd, identity);
-      if (verdict.kind === "current") return hold(deps, opened.fd, identity);
-      pidfds.close(opened.fd);
-      return verdict;
+      const { fd } = opened;
+      return keepIfOpened(pidfds, fd, () => {
+        const { verdict } = verify(deps, fd, identity);
+        return verdict.kind === "current" ? hold(deps, { fd, identity }) : verdict;
+      });
     },
     adopt: (child) => {
       if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return NO_SUCH_PID;
       const opened = openNumber(deps, child.pid, false);
       if (opened.kind !== "opened") return opened;
       const { fd } = opened;
-      const read = readIdentity(deps, fd, child.pid);
-      if (read.kind === "identified") {
-        return {
-          kind: "opened",
-          handle: new PidfdHandle(deps, { fd, identity: read.identity, exits: watchExit(child, deps.clock) }),
-        };
-      }
-      pidfds.close(fd);
-      return read;
+      const { pid } = child;
+      return keepIfOpened(pidfds, fd, () => {
+        const read = readIdentity(deps, fd, pid);
+        if (read.kind !== "identified") return read;
+        return hold(deps, { fd, identity: read.identity, exits: watchExit(child, deps.clock) });
+      });
     },
     peer: (socket) => peer(deps, socket),
     signal: (identity, signal, options) => attempt(identity, { ...options, signal, target: "process" }),
@@ -209,8 +207,20 @@ function readIdentity(
   return { kind: "identified", identity: identityOf(readHost(), { pid, startTicks, pidfsInode }) };
 }
 
-function hold(deps: PidfdDeps, fd: number, identity: ProcessIdentity): OpenResult {
-  return { kind: "opened", handle: new PidfdHandle(deps, { fd, identity }) };
+function hold(deps: PidfdDeps, held: ConstructorParameters<typeof PidfdHandle>[1]): OpenResult {
+  return { kind: "opened", handle: new PidfdHandle(deps, held) };
+}
+
+/** The descriptor is closed unless a handle has it, also when something throws. */
+function keepIfOpened(pidfds: PidfdLibrary, fd: number, use: () => OpenResult): OpenResult {
+  let isKept = false;
+  try {
+    const result = use();
+    isKept = result.kind === "opened";
+    return result;
+  } finally {
+    if (!isKept) pidfds.close(fd);
+  }
 }
 
 function peer(deps: PidfdDeps, socket: Socket): OpenResult {
@@ -226,12 +236,12 @@ function peer(deps: PidfdDeps, socket: Socket): OpenResult {
     // ENODATA among the rest: a socket that has no peer, or of another family, whose peer may well be alive.
     return unknown(errno === "EMFILE" || errno === "ENFILE" ? "descriptors-exhausted" : "unsupported");
   }
-  const read = readPeer(deps, fd);
-  // Last: what was read by number is its own if it is alive after.
-  const seen = endOf(pidfds, fd) ?? read;
-  if (seen.kind === "identified") return hold(deps, fd, seen.identity);
-  pidfds.close(fd);
-  return seen;
+  return keepIfOpened(pidfds, fd, () => {
+    const read = readPeer(deps, fd);
+    // Last: what was read by number is its own if it is alive after.
+    const seen = endOf(pidfds, fd) ?? read;
+    return seen.kind === "identified" ? hold(deps, { fd, identity: seen.identity }) : seen;
+  });
 }
 
 function readPeer(deps: PidfdDeps, fd: number): ReturnType<typeof readIdentity> {

@@ -91,8 +91,23 @@ export class StatHandle implements ProcessHandle {
 
   #watch(lifelinePath: string | null, ended: (exit: ExitInfo) => void): Disposable {
     const { clock, poller } = this.#deps;
+    const open: Disposable[] = [];
     const exit = (): ExitInfo => ({ at: clock.now(), status: null });
-    const lifeline = lifelinePath === null ? null : watchLifeline(lifelinePath, () => ended(exit()));
-    return lifeline ?? poller.watch(() => (this.verdict().kind === "gone" ? exit() : null), ended);
+    const poll = (): void => {
+      open.push(poller.watch(() => (this.verdict().kind === "gone" ? exit() : null), ended));
+    };
+    const released = (): void => {
+      // Descriptors are closed a moment before the end; and who replaced the FIFO has proven nothing of a process that is seen.
+      if (this.verdict().kind === "current") poll();
+      else ended(exit());
+    };
+    const lifeline = lifelinePath === null ? null : watchLifeline(lifelinePath, released);
+    if (lifeline === null) poll();
+    else open.push(lifeline);
+    return {
+      [Symbol.dispose]: () => {
+        for (const one of open.splice(0)) one[Symbol.dispose]();
+      },
+    };
   }
 }

@@ -26,6 +26,8 @@ export interface FakeProcess {
   /** Directory of its cgroup; see `FakeCgroups`. */
   readonly cgroup: string | null;
   readonly uid: number;
+  /** `CapPrm` of its status file. */
+  readonly capabilities: string;
   /** What its links in /proc/PID/fd say, from descriptor 0 on. */
   readonly open: readonly string[];
   readonly pidNamespace: string;
@@ -53,6 +55,7 @@ const DEFAULTS: Omit<FakeProcess, "pid"> = {
   session: null,
   cgroup: null,
   uid: 1000,
+  capabilities: "0000000000000000",
   open: [],
   pidNamespace: "pid:[1]",
   foreign: false,
@@ -274,7 +277,7 @@ function render(process: FakeProcess, pid: number, file: string): string {
     case "stat":
       return process.statText ?? renderStat(process, pid);
     case "status":
-      return `Name:\t${process.command.replaceAll("\n", "\\n")}\nTgid:\t${process.pid}\nPid:\t${pid}\nUid:\t${uid}\t${uid}\t${uid}\t${uid}\n`;
+      return `Name:\t${process.command.replaceAll("\n", "\\n")}\nTgid:\t${process.pid}\nPid:\t${pid}\nUid:\t${uid}\t${uid}\t${uid}\t${uid}\nCapPrm:\t${process.capabilities}\n`;
     case "environ":
       return Object.entries(process.environment)
         .map(([name, value]) => `${name}=${value}\0`)
