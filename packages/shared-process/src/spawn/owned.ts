@@ -34,7 +34,7 @@ export async function spawnOwned(
   return launched.kind === "failed" ? launched : { kind: "spawned", process: ownedProcess(launched) };
 }
 
-function ownedProcess({ child, handle }: Launched): OwnedProcess {
+function ownedProcess({ child, handle, observer }: Launched): OwnedProcess {
   const { stdin, stdout, stderr } = child;
   const { identity } = handle;
   invariant(stdin !== null && stdout !== null && stderr !== null, "standard streams of an owned process are pipes");
@@ -56,6 +56,6 @@ function ownedProcess({ child, handle }: Launched): OwnedProcess {
     pipes,
     signal: (signal) => signalUnreaped(child, identity.pid, signal),
     signalGroup: (signal, spare) =>
-      spare ? signalGroupSparing(child, signal, spare) : signalUnreaped(child, -identity.pid, signal),
+      spare ? signalGroupSparing(child, signal, { spare, observer }) : signalUnreaped(child, -identity.pid, signal),
   };
 }
