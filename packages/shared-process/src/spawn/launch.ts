@@ -77,6 +77,8 @@ export async function launch(options: PlacedLaunch, stdio: StdioOptions): Promis
   for (const stream of child.stdio) stream?.destroy();
   await signalUnreaped(child, child.pid, "SIGKILL");
   const why = adopted.kind === "unknown" ? adopted.why : "boot id";
+  if (why === "descriptors-exhausted")
+    return failed("too_many_open_files", `No descriptors left to hold ${options.command}`);
   return failed("identity_unreadable", `Cannot read which process ${options.command} became (${why})`);
 }
 
