@@ -98,6 +98,24 @@ describe("spawnGated", () => {
     await eventually(() => scanMarked(marker).processes.length === 0, "the child has ended");
   });
 
+  it("I155 says that descriptors are used up, and leaves nothing behind, when none is left to hold the child", async () => {
+    const marker = { name: "HOLDFAST_SESSION", value: systemIds.newToken() };
+    const env = { ...baseEnv, HOLDFAST_SESSION: marker.value };
+    const table = new FakeProcessTable();
+    const pidfds = table.pidfds();
+    pidfds.openFails = "EMFILE";
+    const options = {
+      command: "sleep",
+      args: ["100"],
+      env,
+      cwd: "/",
+      observer: createObserver({ ports: table, pidfds }),
+    };
+    const launched = await launch(options, ["ignore", "ignore", "ignore", "pipe"]);
+    expect(launched).toMatchObject({ kind: "failed", code: "too_many_open_files" });
+    await eventually(() => scanMarked(marker).processes.length === 0, "the child has ended");
+  });
+
   it("lets its parent end without waiting, and lives on in a session of its own", async () => {
     const wordFile = join(temporaryDirectory(), "word");
     const parent = await start(process.execPath, [fixture("gated-parent.mjs"), "leave", wordFile]);
@@ -107,6 +125,32 @@ describe("spawnGated", () => {
     await eventually(() => existsSync(wordFile), "the word arrived");
     expect(observer.verdict(identity).kind).toBe("current");
   });
+});
+
+describe("the handle of a child", () => {
+  it.each(["at-first-use", "never"] as const)(
+    "answers as the child itself does, also after its end: %s",
+    async (library) => {
+      const options = {
+        command: "sleep",
+        args: ["100"],
+        env: baseEnv,
+        cwd: "/",
+        observer: createObserver({ library }),
+      };
+      const launched = await spawnOwned(options);
+      if (launched.kind === "failed") throw new Error(launched.message);
+      const child = launched.process;
+      expect(await child.signal("SIGCONT")).toEqual({ kind: "sent", via: "unreaped-child" });
+      const via = library === "never" ? "unreaped-child" : "pidfd";
+      expect(child.handle.signal("SIGTERM")).toEqual({ kind: "sent", via });
+      expect((await child.exited).status).toEqual({ signal: "SIGTERM" });
+      const gone = { kind: "gone", why: "no-such-pid" };
+      expect(child.handle.verdict()).toEqual(gone);
+      expect(child.handle.signal("SIGTERM")).toEqual({ kind: "not-sent", verdict: gone });
+      expect(await child.signal("SIGTERM")).toEqual({ kind: "not-sent", verdict: gone });
+    },
+  );
 });
 
 describe("spawnOwned", () => {

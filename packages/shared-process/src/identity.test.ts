@@ -105,7 +105,12 @@ describe("compareIdentities", () => {
 
 describe("startIdOf", () => {
   it("I99 is tagged with its format and says what is missing", () => {
-    expect(startIdOf(base)).toBe("linux:b1:42:100");
-    expect(startIdOf(withFields({ bootId: null, startTicks: null }))).toBe("linux:-:42:-");
+    expect(startIdOf(base)).toBe("ticks:b1:42:100");
+    expect(startIdOf(withFields({ bootId: null, startTicks: null }))).toBe("ticks:-:42:-");
+    expect(startIdOf(withFields({ startTicks: null, pidfsInode: "7" }))).toBe("kernel-id:b1:42:7");
+  });
+
+  it("is the same for a record with the kernel's id and for a scan, which reads none", () => {
+    expect(startIdOf(withFields({ pidfsInode: "7" }))).toBe(startIdOf(base));
   });
 });

@@ -78,9 +78,11 @@ export function identityOf(host: Host, own: Omit<ProcessIdentity, keyof Host>): 
 }
 
 /**
- * A stable text of an identity for people and logs, tagged with its format; no locale and no clock is in it (I99,
- * I158).
+ * A stable text of an identity for people and logs, and a key of sets of them; no locale and no clock is in it (I99, I158). Its tag
+ * names by what the process is told apart: `ticks`, in the unit of `startTicks`, or `kernel-id` where there are none. A kernel's id
+ * beside ticks is left out: a scan reads none, and its texts must equal those of records.
  */
-export function startIdOf(identity: ProcessIdentity): string {
-  return `linux:${identity.bootId ?? "-"}:${identity.pid}:${identity.startTicks ?? "-"}`;
+export function startIdOf({ bootId, pid, startTicks, pidfsInode }: ProcessIdentity): string {
+  const [tag, value] = startTicks === null && pidfsInode !== null ? ["kernel-id", pidfsInode] : ["ticks", startTicks];
+  return `${tag}:${bootId ?? "-"}:${pid}:${value ?? "-"}`;
 }

@@ -148,7 +148,7 @@ export interface ProcessObserver {
 
 /**
  * One process, held: a pidfd, an open `/proc/PID/stat`, a Windows process object. Each costs a descriptor until it is
- * disposed of.
+ * disposed of. To ask it after that is a bug, except for an own child that had ended by then: that one stays `gone`.
  */
 export interface ProcessHandle extends ExitWatch, Disposable {
   readonly identity: ProcessIdentity;
@@ -169,7 +169,10 @@ export interface ExitInfo {
 }
 
 export interface ExitWatch {
-  /** Watching begins with the first question, so that a handle that nobody asks costs nothing. */
+  /**
+   * Watching begins with the first question, so that a handle that nobody asks costs nothing. Never settles after disposal, unless
+   * the end was told before.
+   */
   readonly exited: Promise<ExitInfo>;
   /** Calls once; in a later microtask when the process has ended already. A watch does not keep this process alive. */
   onExit(callback: (exit: ExitInfo) => void): Disposable;

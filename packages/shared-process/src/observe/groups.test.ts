@@ -151,6 +151,18 @@ describe("signalGroup without the kernel's flag", () => {
     expect(handle.signalGroup("SIGTERM")).toEqual(outcome);
   });
 
+  it.each([
+    ["I155 no descriptor is left", "descriptors-exhausted", "EMFILE"],
+    ["it is hidden", "hidden", "ENOENT"],
+    ["it may not be read", "denied", "EACCES"],
+  ])("sends nothing, and says why, when the group of the leader cannot be told: %s", (_title, why, stat) => {
+    const made = world("pidfd", { features });
+    using handle = open(made);
+    made.table.change(PID, { unreadable: { stat } });
+    expect(handle.signalGroup("SIGTERM")).toEqual({ kind: "not-sent", verdict: { kind: "unknown", why } });
+    expect(made.table.delivered).toEqual([]);
+  });
+
   it("is said in the capabilities", () => {
     const { observer } = world("pidfd", { features });
     expect(observer.capabilities()).toMatchObject({ boundSignals: true, boundGroupSignals: false, kernelIds: true });

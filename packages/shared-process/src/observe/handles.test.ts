@@ -114,6 +114,32 @@ describe.each(BACKENDS)("a handle by %s", (backend) => {
     expect(handle.verdict()).toEqual({ kind: "gone", why: "no-such-pid" });
   });
 
+  it("of an own child that had ended when it was let go says so, and signals nobody", () => {
+    const made = world(backend);
+    const handle = opened(made.observer.adopt(childWith({ pid: PID })));
+    made.table.reap(PID);
+    handle[Symbol.dispose]();
+    made.table.start({ pid: PID });
+    const verdict = { kind: "gone", why: "no-such-pid" };
+    expect(handle.verdict()).toEqual(verdict);
+    expect(handle.signal("SIGKILL")).toEqual({ kind: "not-sent", verdict });
+    expect(handle.signalGroup("SIGKILL")).toEqual({ kind: "not-sent", verdict });
+    expect(made.table.delivered).toEqual([]);
+    expect(openDescriptors(made)).toBe(0);
+  });
+
+  it("of an own child signals it in refuse mode as well, since nobody else reaps it", () => {
+    const made = world(backend, { mode: "refuse", process: { ignores: ["SIGHUP"] } });
+    using handle = opened(made.observer.adopt(childWith({ pid: PID })));
+    expect(handle.signal("SIGHUP")).toEqual({ kind: "sent", via: backend === "narrow" ? "unreaped-child" : "pidfd" });
+    const group = { kind: "sent", via: backend === "pidfd" ? "pidfd" : "unreaped-child" };
+    expect(handle.signalGroup("SIGHUP")).toEqual(group);
+    made.table.start({ pid: PID });
+    expect(handle.signal("SIGHUP").kind).toBe("not-sent");
+    expect(handle.signalGroup("SIGHUP").kind).toBe("not-sent");
+    expect(made.table.delivered).toHaveLength(2);
+  });
+
   it("of an own child that has ended already is given until Node reaps it, and none after", () => {
     const made = world(backend);
     made.table.end(PID);

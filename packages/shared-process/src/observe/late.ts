@@ -1,7 +1,7 @@
-import type { ProcessObserver } from "../types.ts";
+import type { OpenResult, ProcessHandle, ProcessObserver } from "../types.ts";
 
 /**
- * `at-first-use`: with the first question. `for-signals`: with the first signal, `open`, `peer` or `capabilities`, so that a
+ * `at-first-use`: with the first question. `for-signals`: with the first signal (that of an adopted child's handle, too), `open`, `peer` or `capabilities`, so that a
  * program that looks and seldom signals stays small; what it identifies before has no kernel id. `never`.
  */
 export type LibraryPolicy = "at-first-use" | "for-signals" | "never";
@@ -23,12 +23,18 @@ const UNWANTED: Strongest = { kind: "absent", reason: "the library is not wanted
 /** Chooses between two back-ends at each call, since the library comes late. */
 export function createLateObserver({ policy, strongest, without }: Choices): ProcessObserver {
   let loaded: ProcessObserver | null = null;
+  let isStrong = false;
   const load = (): ProcessObserver => {
     if (loaded !== null) return loaded;
     const found = policy === "never" ? UNWANTED : strongest();
     const observer = found.kind === "found" ? found.observer : without(found.reason);
-    if (found.kind === "found" || !found.passing) loaded = observer;
+    isStrong = found.kind === "found";
+    if (isStrong || (found.kind === "absent" && !found.passing)) loaded = observer;
     return observer;
+  };
+  const loadStrong = (): ProcessObserver | null => {
+    const observer = load();
+    return isStrong ? observer : null;
   };
   let weak: ProcessObserver | null = null;
   const look = (): ProcessObserver =>
@@ -41,9 +47,44 @@ export function createLateObserver({ policy, strongest, without }: Choices): Pro
     identify: (pid) => look().identify(pid),
     verdict: (identity) => look().verdict(identity),
     open: (identity, options) => load().open(identity, options),
-    adopt: (child, options) => look().adopt(child, options),
+    adopt: (child, options) => {
+      const adopted = look().adopt(child, options);
+      if (loaded !== null || adopted.kind !== "opened") return adopted;
+      return { kind: "opened", handle: upgrading(adopted.handle, () => loadStrong()?.adopt(child, options) ?? null) };
+    },
     peer: (socket) => load().peer(socket),
     signal: (identity, signal, options) => load().signal(identity, signal, options),
     signalGroup: (identity, signal, options) => load().signalGroup(identity, signal, options),
+  };
+}
+
+/** Takes hold of the child once more with the first signal, now with what binds signals to it. */
+function upgrading(weak: ProcessHandle, adoptAgain: () => OpenResult | null): ProcessHandle {
+  let strong: ProcessHandle | null = null;
+  const forSignals = (): ProcessHandle => {
+    if (strong !== null) return strong;
+    // One that has ended needs no library any more.
+    if (weak.verdict().kind !== "current") return weak;
+    const opened = adoptAgain();
+    if (opened?.kind !== "opened") return weak;
+    // What was opened by its number is the child if that is still there.
+    if (weak.verdict().kind === "current") return (strong = opened.handle);
+    opened.handle[Symbol.dispose]();
+    return weak;
+  };
+  return {
+    identity: weak.identity,
+    get exited() {
+      return weak.exited;
+    },
+    onExit: (callback) => weak.onExit(callback),
+    verdict: () => weak.verdict(),
+    signal: (signal, options) => forSignals().signal(signal, options),
+    signalGroup: (signal, options) => forSignals().signalGroup(signal, options),
+    [Symbol.dispose]: () => {
+      strong?.[Symbol.dispose]();
+      strong = null;
+      weak[Symbol.dispose]();
+    },
   };
 }

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { createExitPoller } from "../exits/polling.ts";
 import type { FoundPidfds } from "../library/system.ts";
-import type { ProcessObserver } from "../types.ts";
+import type { ProcessHandle, ProcessObserver } from "../types.ts";
 import { createLinuxObserver } from "./linux.ts";
-import { childWith, opened, PID, socketOf, world, type World } from "./world.testing.ts";
+import { childWith, opened, openDescriptors, PID, socketOf, world, type World } from "./world.testing.ts";
 
 /** What asks for the library at once under the policy `for-signals`. */
 const strong: readonly (readonly [string, (made: World) => unknown])[] = [
@@ -50,6 +50,67 @@ describe("the policy for-signals", () => {
   it("binds the signal to the process although its record has no kernel id", () => {
     const made = world("pidfd", { library: "for-signals", mode: "refuse" });
     expect(made.observer.signal(made.recorded, "SIGTERM")).toEqual({ kind: "sent", via: "pidfd" });
+  });
+});
+
+const adoptIn = (made: World): ProcessHandle => opened(made.observer.adopt(childWith({ pid: PID })));
+
+const withoutYet = (): World =>
+  world("pidfd", { library: "for-signals", mode: "refuse", process: { ignores: ["SIGHUP"] } });
+
+describe("the handle of a child that was adopted before the library was there", () => {
+  it.each(["signal", "signalGroup"] as const)("holds it by pidfd from the first %s on", (send) => {
+    const made = withoutYet();
+    const handle = adoptIn(made);
+    expect(handle.verdict()).toEqual({ kind: "current", basis: "handle" });
+    expect(usesPidfds(made)).toBe(false);
+    for (let count = 0; count < 2; count += 1) expect(handle[send]("SIGHUP")).toEqual({ kind: "sent", via: "pidfd" });
+    expect(made.calls.filter((call) => call === `pidfd_open ${PID}`)).toHaveLength(1);
+    handle[Symbol.dispose]();
+    expect(openDescriptors(made)).toBe(0);
+    expect(() => handle[send]("SIGHUP")).toThrow(expect.objectContaining({ code: "invariant_broken" }));
+  });
+
+  it("signals its group in refuse mode also where the kernel does not bind that", () => {
+    const made = world("ticks", { library: "for-signals", mode: "refuse" });
+    using handle = adoptIn(made);
+    expect(handle.signalGroup("SIGTERM")).toEqual({ kind: "sent", via: "unreaped-child" });
+  });
+
+  it("I96 reaches its group after its end as well", () => {
+    const made = withoutYet();
+    using handle = adoptIn(made);
+    handle.signal("SIGHUP");
+    made.table.start({ pid: PID + 1, pgrp: PID });
+    made.table.reap(PID);
+    expect(handle.signalGroup("SIGKILL")).toEqual({ kind: "sent", via: "pidfd" });
+    expect(made.table.delivered.at(-1)).toEqual({ pid: PID + 1, signal: "SIGKILL" });
+  });
+
+  it("loads nothing for one that has ended, also after it was let go", () => {
+    const made = withoutYet();
+    const handle = adoptIn(made);
+    made.table.reap(PID);
+    const gone = { kind: "not-sent", verdict: { kind: "gone", why: "no-such-pid" } };
+    expect(handle.signal("SIGKILL")).toEqual(gone);
+    handle[Symbol.dispose]();
+    expect(handle.signal("SIGKILL")).toEqual(gone);
+    expect(usesPidfds(made)).toBe(false);
+  });
+
+  it("I131 hits nobody when its number is given away while it is opened", () => {
+    const made = withoutYet();
+    using handle = adoptIn(made);
+    made.table.beforeCall = (call) => void (call === `pidfd_open ${PID}` && made.table.start({ pid: PID }));
+    expect(handle.signal("SIGKILL").kind).toBe("not-sent");
+    expect(made.table.delivered).toEqual([]);
+    expect(made.pidfds.openCount).toBe(0);
+  });
+
+  it("signals it all the same where the library is absent", () => {
+    const made = world("narrow", { library: "for-signals", mode: "refuse" });
+    using handle = adoptIn(made);
+    expect(handle.signal("SIGTERM")).toEqual({ kind: "sent", via: "unreaped-child" });
   });
 });
 

@@ -21,7 +21,7 @@ export function createNarrowObserver(deps: LinuxDeps, reason: string): ProcessOb
   const { ports, readHost } = deps;
   const look = (identity: ProcessIdentity): Sight => sight(ports, readHost(), identity);
   const attempt = (identity: ProcessIdentity, order: Order): SignalOutcome =>
-    signalInTurn(deps, identity.pid, { order, look: () => look(identity) });
+    signalInTurn(deps, identity.pid, { order, look: () => look(identity), via: "narrow-window" });
   return {
     capabilities: () => narrowCapabilities(reason),
     self: () => {

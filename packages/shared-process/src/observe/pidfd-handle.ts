@@ -11,8 +11,9 @@ import type {
   SignalOutcome,
   Verdict,
 } from "../types.ts";
+import { observe } from "./observe.ts";
 import type { PidfdDeps } from "./pidfd.ts";
-import { DEFUNCT, NO_SUCH_PID, type Order, sendBy, statIn, whyUnmarked, whyUntouchable, withheld } from "./rules.ts";
+import { DEFUNCT, NO_SUCH_PID, type Order, sendBy, whyUnmarked, whyUntouchable, withheld } from "./rules.ts";
 
 /**
  * How long an end is kept back for its status where the zombie does not tell it: the kernel does once the process is reaped,
@@ -25,6 +26,8 @@ type Ended = (exit: ExitInfo) => void;
 interface Held {
   readonly fd: number;
   readonly identity: ProcessIdentity;
+  /** Only this process's event loop reaps it: it keeps its number for the whole turn in which it was seen. */
+  readonly isOwnChild?: boolean;
 }
 
 /** A process held by its pidfd: every question and every signal is about it and no other. */
@@ -32,13 +35,17 @@ export class PidfdHandle implements ProcessHandle {
   readonly identity: ProcessIdentity;
   readonly #deps: PidfdDeps;
   readonly #exits: ExitNotice;
+  readonly #isOwnChild: boolean;
   #fd: number | null;
+  /** Of an own child that had ended when it was let go: this package does that by itself. */
+  #end: Gone | null = null;
 
   /** `exits`: of an own child, which Node tells. */
   constructor(deps: PidfdDeps, { fd, identity, exits }: Held & { readonly exits?: ExitNotice }) {
     this.#deps = deps;
     this.#fd = fd;
     this.identity = identity;
+    this.#isOwnChild = exits !== undefined;
     this.#exits = exits ?? new ExitNotice((ended) => watchEnd(deps, { fd: this.#held(), pid: identity.pid }, ended));
   }
 
@@ -51,7 +58,7 @@ export class PidfdHandle implements ProcessHandle {
   }
 
   verdict(): Verdict {
-    return endOf(this.#deps.pidfds, this.#held()) ?? CURRENT;
+    return this.#end ?? endOf(this.#deps.pidfds, this.#held()) ?? CURRENT;
   }
 
   signal(signal: Signal, options?: SignalOptions): SignalOutcome {
@@ -66,12 +73,18 @@ export class PidfdHandle implements ProcessHandle {
     if (this.#fd === null) return;
     // The descriptor leaves the epoll set before it is closed and its number becomes another's.
     this.#exits[Symbol.dispose]();
+    if (this.#isOwnChild) this.#end = endOf(this.#deps.pidfds, this.#fd);
     this.#deps.pidfds.close(this.#fd);
     this.#fd = null;
   }
 
   #attempt(order: Order): SignalOutcome {
-    return signalThrough(this.#deps, { fd: this.#held(), identity: this.identity }, order);
+    if (this.#end !== null) return { kind: "not-sent", verdict: this.#end };
+    return signalThrough(
+      this.#deps,
+      { fd: this.#held(), identity: this.identity, isOwnChild: this.#isOwnChild },
+      order,
+    );
   }
 
   #held(): number {
@@ -80,10 +93,12 @@ export class PidfdHandle implements ProcessHandle {
   }
 }
 
+type Gone = Extract<Verdict, { kind: "gone" }>;
+
 const CURRENT = { kind: "current", basis: "handle" } as const;
 
 /** `null` while it runs; a leader that ended while its threads run on does. */
-export function endOf(pidfds: PidfdLibrary, fd: number): Extract<Verdict, { kind: "gone" }> | null {
+export function endOf(pidfds: PidfdLibrary, fd: number): Gone | null {
   switch (pidfds.stateOf(fd)) {
     case "alive":
       return null;
@@ -94,7 +109,8 @@ export function endOf(pidfds: PidfdLibrary, fd: number): Extract<Verdict, { kind
   }
 }
 
-export function signalThrough(deps: PidfdDeps, { fd, identity }: Held, order: Order): SignalOutcome {
+export function signalThrough(deps: PidfdDeps, held: Held, order: Order): SignalOutcome {
+  const { fd, identity } = held;
   const { ports, pidfds } = deps;
   const { pid } = identity;
   const { signal, target, environment } = order;
@@ -106,7 +122,7 @@ export function signalThrough(deps: PidfdDeps, { fd, identity }: Held, order: Or
   if (ended !== null && (target === "process" || environment !== undefined))
     return { kind: "not-sent", verdict: ended };
   if (unmarked !== null) return withheld(unmarked);
-  if (target === "group" && !pidfds.features.groupSignals) return signalGroupByNumber(deps, { fd, identity }, signal);
+  if (target === "group" && !pidfds.features.groupSignals) return signalGroupByNumber(deps, held, signal);
   const outcome = sendBy("pidfd", () => pidfds.send(fd, signal, target));
   // That nobody is in a group that it leads says nothing of the process itself.
   const leadsNone = target === "group" && outcome.kind === "not-sent" && endOf(pidfds, fd) === null;
@@ -116,15 +132,16 @@ export function signalThrough(deps: PidfdDeps, { fd, identity }: Held, order: Or
 /** Before Linux 6.9: while the leader is not reaped, its group's number is its own (I97). */
 function signalGroupByNumber(
   { ports, pidfds, mode }: PidfdDeps,
-  { fd, identity }: Held,
+  { fd, identity, isOwnChild = false }: Held,
   signal: Signal,
 ): SignalOutcome {
   const { pid } = identity;
-  if (mode === "refuse") return withheld("unsupported");
-  const group = statIn(() => ports.readFile(`/proc/${pid}/stat`))?.pgrp ?? null;
+  if (mode === "refuse" && !isOwnChild) return withheld("unsupported");
+  const seen = observe(ports, pid);
   if (pidfds.stateOf(fd) === "reaped") return { kind: "not-sent", verdict: NO_SUCH_PID };
-  if (group !== pid) return { kind: "denied", errno: "ESRCH" };
-  return sendBy("narrow-window", () => ports.kill(-pid, signal));
+  if (seen.kind === "unknown") return withheld(seen.why);
+  if (seen.kind !== "process" || seen.stat.pgrp !== pid) return { kind: "denied", errno: "ESRCH" };
+  return sendBy(isOwnChild ? "unreaped-child" : "narrow-window", () => ports.kill(-pid, signal));
 }
 
 function watchEnd(deps: PidfdDeps, { fd, pid }: { fd: number; pid: number }, ended: Ended): Disposable {

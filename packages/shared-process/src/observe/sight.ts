@@ -50,6 +50,13 @@ export function sight(ports: ProcessPorts, host: Host, recorded: ProcessIdentity
   return { verdict: verdictNow, permitted, leads };
 }
 
+interface Attempt {
+  readonly order: Order;
+  readonly look: () => Sight;
+  /** `unreaped-child`: what the look shows keeps its number for the whole turn, so that any mode may signal it. */
+  readonly via: "narrow-window" | "unreaped-child";
+}
+
 /**
  * The same turn as the last look: nothing of ours can run between. What is left is the kernel's own time between two
  * system calls.
@@ -57,7 +64,7 @@ export function sight(ports: ProcessPorts, host: Host, recorded: ProcessIdentity
 export function signalInTurn(
   { ports, mode }: Pick<LinuxDeps, "ports" | "mode">,
   pid: number,
-  { order, look }: { readonly order: Order; readonly look: () => Sight },
+  { order, look, via }: Attempt,
 ): SignalOutcome {
   const isReachable = ({ verdict, leads }: Sight): boolean =>
     verdict.kind === "current" || (order.target === "group" && leads);
@@ -65,7 +72,7 @@ export function signalInTurn(
   const untouchable = whyUntouchable(ports, pid, order.target);
   const first = look();
   if (!isReachable(first)) return { kind: "not-sent", verdict: first.verdict };
-  if (mode === "refuse") return withheld("unsupported");
+  if (mode === "refuse" && via === "narrow-window") return withheld("unsupported");
   if (untouchable !== null) return withheld(untouchable);
   const why = order.environment === undefined ? null : whyUnmarked(ports, pid, order.environment);
   if (why === "descriptors-exhausted" || why === "denied") return withheld(why);
@@ -76,7 +83,7 @@ export function signalInTurn(
     return last.verdict.kind === "current" ? withheld(why) : { kind: "not-sent", verdict: last.verdict };
   if (!last.permitted) return { kind: "denied", errno: "EPERM" };
   if (order.target === "group" && !last.leads) return { kind: "denied", errno: "ESRCH" };
-  return sendBy("narrow-window", () => ports.kill(order.target === "group" ? -pid : pid, order.signal));
+  return sendBy(via, () => ports.kill(order.target === "group" ? -pid : pid, order.signal));
 }
 
 export function identityFrom(host: Host, stat: ProcessStat): ProcessIdentity {

@@ -27,18 +27,22 @@ interface Held {
 
 /**
  * A process held by its open `/proc/PID/stat`, which the kernel never lets become another's: looks are certain, also when the
- * number was given away within the same tick. A signal still goes by the number.
+ * number was given away within the same tick. A signal still goes by the number, which leaves a window unless it is an own child.
  */
 export class StatHandle implements ProcessHandle {
   readonly identity: ProcessIdentity;
   readonly #deps: LinuxDeps;
   readonly #exits: ExitNotice;
+  readonly #isOwnChild: boolean;
   #fd: number | null;
+  /** Of an own child that had ended when it was let go: this package does that by itself. */
+  #end: Verdict | null = null;
 
   constructor(deps: LinuxDeps, { fd, identity, options, exits }: Held) {
     this.#deps = deps;
     this.#fd = fd;
     this.identity = identity;
+    this.#isOwnChild = exits !== undefined;
     this.#exits = exits ?? new ExitNotice((ended) => this.#watch(options?.lifelinePath ?? null, ended));
   }
 
@@ -65,16 +69,21 @@ export class StatHandle implements ProcessHandle {
   [Symbol.dispose](): void {
     if (this.#fd === null) return;
     this.#exits[Symbol.dispose]();
+    const verdict = this.#isOwnChild ? this.verdict() : null;
+    if (verdict?.kind === "gone") this.#end = verdict;
     this.#deps.ports.closeFile(this.#fd);
     this.#fd = null;
   }
 
   #attempt(order: Order): SignalOutcome {
-    return signalInTurn(this.#deps, this.identity.pid, { order, look: () => this.#look() });
+    // Only this process's event loop reaps an own child: what the open file shows holds for the rest of the turn.
+    const via = this.#isOwnChild ? "unreaped-child" : "narrow-window";
+    return signalInTurn(this.#deps, this.identity.pid, { order, look: () => this.#look(), via });
   }
 
   #look(): Sight {
     const { ports } = this.#deps;
+    if (this.#end !== null) return blind(this.#end);
     invariant(this.#fd !== null, "a handle that was disposed of is not asked");
     // By number, and so before the read, which is the last look before a signal.
     const permitted = isPermitted(ports, this.identity.pid);

@@ -3,8 +3,15 @@ import { type ProcessPorts, systemPorts } from "../ports.ts";
 import type { ProcessStat } from "../stat.ts";
 import { type Member, type Spare, without } from "../tree/ancestry.ts";
 import { listProcesses } from "../tree/list.ts";
-import type { Signal, SignalOutcome } from "../types.ts";
+import type { ProcessIdentity, ProcessObserver, Signal, SignalOutcome } from "../types.ts";
 import { signalUnreapedNow, type UnreapedChild } from "./unreaped.ts";
+
+export interface SparingOptions {
+  readonly spare: Spare;
+  /** By whom the members are held: where it can bind no signal and its mode is `refuse`, only the leader is signalled. */
+  readonly observer: ProcessObserver;
+  readonly ports?: ProcessPorts;
+}
 
 /**
  * Signals the group that an own child leads, without those members that are to be spared. While the child is not reaped
@@ -13,8 +20,7 @@ import { signalUnreapedNow, type UnreapedChild } from "./unreaped.ts";
 export function signalGroupSparing(
   child: UnreapedChild,
   signal: Signal,
-  spare: Spare,
-  ports: ProcessPorts = systemPorts,
+  { spare, observer, ports = systemPorts }: SparingOptions,
 ): Promise<SignalOutcome> {
   return new Promise((resolve) => {
     setImmediate(() => {
@@ -24,24 +30,30 @@ export function signalGroupSparing(
       const isWhole = members !== null && others.length === members.size;
       // Where processes cannot be listed nobody can tell who is to be spared: the leader alone is certain.
       const target = isWhole ? -child.pid : child.pid;
-      if (!isWhole) for (const { identity } of others) signalMember(child, identity.pid, attempt);
+      const isAnchored = child.exitCode === null && child.signalCode === null;
+      const reached = isWhole || !isAnchored ? [] : others.filter(({ identity }) => identity.pid !== child.pid);
+      for (const { identity } of reached) signalMember(child.pid, identity, { ...attempt, observer });
       resolve(signalUnreapedNow(child, target, attempt));
     });
   });
 }
 
-function signalMember(
-  child: UnreapedChild,
-  pid: number,
-  { signal, ports }: { readonly signal: Signal; readonly ports: ProcessPorts },
-): void {
-  const isAnchored = child.exitCode === null && child.signalCode === null;
-  if (pid === child.pid || !isAnchored || statOf(pid, ports)?.pgrp !== child.pid) return;
-  try {
-    ports.kill(pid, signal);
-  } catch {
-    // It ended in this moment, or has another user: in both cases there is nothing more that could be done here.
-  }
+interface MemberAttempt {
+  readonly signal: Signal;
+  readonly observer: ProcessObserver;
+  readonly ports: ProcessPorts;
+}
+
+/**
+ * Its own parent reaps it, so its number can be given away at any time. What is read by number while it is held is its own, or the
+ * signal finds it gone (I131).
+ */
+function signalMember(group: number, identity: ProcessIdentity, { signal, observer, ports }: MemberAttempt): void {
+  const opened = observer.open(identity);
+  if (opened.kind !== "opened") return;
+  using handle = opened.handle;
+  // An outcome other than "sent" leaves nothing to do: it has ended, has another user, or may not be signalled this way.
+  if (statOf(identity.pid, ports)?.pgrp === group) handle.signal(signal);
 }
 
 function membersOf(group: number, ports: ProcessPorts): Map<number, Member> | null {

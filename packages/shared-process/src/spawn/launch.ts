@@ -42,6 +42,7 @@ export interface Launched {
   readonly child: UnreapedChild & ChildProcess;
   /** Let go when the child has ended. */
   readonly handle: ProcessHandle;
+  readonly observer: ProcessObserver;
   /** `null`: it is in none of ours. */
   readonly cgroup: Cgroup | null;
 }
@@ -70,12 +71,14 @@ export async function launch(options: PlacedLaunch, stdio: StdioOptions): Promis
   if (adopted.kind === "opened" && adopted.handle.identity.bootId !== null) {
     const { handle } = adopted;
     handle.onExit(() => handle[Symbol.dispose]());
-    return { kind: "launched", child, handle, cgroup };
+    return { kind: "launched", child, handle, observer, cgroup };
   }
   if (adopted.kind === "opened") adopted.handle[Symbol.dispose]();
   for (const stream of child.stdio) stream?.destroy();
   await signalUnreaped(child, child.pid, "SIGKILL");
   const why = adopted.kind === "unknown" ? adopted.why : "boot id";
+  if (why === "descriptors-exhausted")
+    return failed("too_many_open_files", `No descriptors left to hold ${options.command}`);
   return failed("identity_unreadable", `Cannot read which process ${options.command} became (${why})`);
 }
 

@@ -1,6 +1,6 @@
 import { Duplex, type Readable, type Writable } from "node:stream";
 import { invariant } from "../errors.ts";
-import type { ExitInfo, ExitWatch, ProcessIdentity, Signal, SignalOutcome } from "../types.ts";
+import type { ExitInfo, ExitWatch, ProcessHandle, ProcessIdentity, Signal, SignalOutcome } from "../types.ts";
 import { launch, type Launched, type LaunchFailure, type LaunchOptions } from "./launch.ts";
 import type { Spare } from "../tree/ancestry.ts";
 import { signalGroupSparing } from "./group.ts";
@@ -14,6 +14,8 @@ export interface OwnedSpawnOptions extends LaunchOptions {
 /** A program of ours, such as an agent: it leads a session and a group of its own and talks through pipes. */
 export interface OwnedProcess extends ExitWatch {
   readonly identity: ProcessIdentity;
+  /** For as long as it lives; let go when it has ended. */
+  readonly handle: ProcessHandle;
   readonly stdin: Writable;
   readonly stdout: Readable;
   readonly stderr: Readable;
@@ -34,7 +36,7 @@ export async function spawnOwned(
   return launched.kind === "failed" ? launched : { kind: "spawned", process: ownedProcess(launched) };
 }
 
-function ownedProcess({ child, handle }: Launched): OwnedProcess {
+function ownedProcess({ child, handle, observer }: Launched): OwnedProcess {
   const { stdin, stdout, stderr } = child;
   const { identity } = handle;
   invariant(stdin !== null && stdout !== null && stderr !== null, "standard streams of an owned process are pipes");
@@ -50,12 +52,13 @@ function ownedProcess({ child, handle }: Launched): OwnedProcess {
     },
     onExit: (callback) => handle.onExit(callback),
     identity,
+    handle,
     stdin,
     stdout,
     stderr,
     pipes,
     signal: (signal) => signalUnreaped(child, identity.pid, signal),
     signalGroup: (signal, spare) =>
-      spare ? signalGroupSparing(child, signal, spare) : signalUnreaped(child, -identity.pid, signal),
+      spare ? signalGroupSparing(child, signal, { spare, observer }) : signalUnreaped(child, -identity.pid, signal),
   };
 }
