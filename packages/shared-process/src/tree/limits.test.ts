@@ -52,6 +52,22 @@ describe.each(Object.entries(observers))("endTree with %s", (name, observerOf) =
     expect(signalled(table)).toEqual([20, 21]);
   });
 
+  it("kills no group that a kept program has joined since the look", async () => {
+    const table = new FakeProcessTable();
+    table.start({ pid: 20, environment, ignores: ["SIGTERM"] });
+    let isKilling = false;
+    const observer = observerOf(table);
+    table.beforeCall = (call) => {
+      // The first word that SIGKILL comes: no look at the table follows by which it could be found.
+      if (isKilling && call === "/proc/20/environ") table.start({ pid: 21, pgrp: 20, command: "tmux: server" });
+    };
+    expect(await end(table, { observer }, (elapsedMs) => void (isKilling = elapsedMs >= 495))).toMatchObject({
+      ended: 1,
+    });
+    expect(table.has(21)).toBe(true);
+    expect(signalled(table)).toEqual([20]);
+  });
+
   it("does not take a cgroup for empty that has a member which was forked while the table was read", async () => {
     const table = new FakeProcessTable();
     const { cgroup } = groupOf(table);
