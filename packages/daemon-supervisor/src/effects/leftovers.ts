@@ -1,6 +1,7 @@
 import { listCgroups } from "@holdfast/shared-process";
-import type { Cgroup } from "@holdfast/shared-process";
+import type { Cgroup, TreeProcess, TreeReport } from "@holdfast/shared-process";
 import { isWorkerCgroup } from "@holdfast/session-worker/transport";
+import type { RetainedProcess } from "@holdfast/session-worker/transport";
 import { homeHash } from "../home.ts";
 
 /** The cgroups of a home's workers in a directory of groups, by default where a supervisor here would make the next one. */
@@ -16,4 +17,19 @@ export function workerCgroups(home: string, directory?: string): readonly Cgroup
  */
 export function removeLeftoverCgroups(home: string, directory?: string): void {
   for (const cgroup of workerCgroups(home, directory)) cgroup.remove();
+}
+
+/** What the end of a session's tree left. Nothing proved the unproven ones, so that a later end needs the marker in their environment. */
+export function leftBy({ kept, remaining, unproven }: TreeReport, marker: string): readonly RetainedProcess[] {
+  const proven = ({ identity, command, evidence }: TreeProcess) => ({
+    identity,
+    command,
+    marker,
+    marked: evidence === "marker",
+  });
+  return [
+    ...kept.map((found) => ({ ...proven(found), kept: true })),
+    ...remaining.map((found) => ({ ...proven(found), kept: false })),
+    ...unproven.processes.map(({ identity, command }) => ({ identity, command, marker, marked: true, kept: false })),
+  ];
 }

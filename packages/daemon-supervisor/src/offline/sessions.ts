@@ -25,7 +25,10 @@ import { treeOf } from "../tree.ts";
 import { verdictOf } from "../verdict.ts";
 
 /** Rows of a home without asking a daemon: what the files say, one damaged record in its own row. */
-export function rowsOffline(home: string, observer = createObserver({ mode: "narrow", library: "for-signals" })): SessionRow[] {
+export function rowsOffline(
+  home: string,
+  observer = createObserver({ mode: "narrow", library: "for-signals" }),
+): SessionRow[] {
   const files = readWorkerFiles(nodeFileSystem, home);
   const descriptors = new Map(files.descriptors.map((read) => [read.sessionId, read]));
   return readAllSessions(nodeFileSystem, home).map((read) => {

@@ -51,7 +51,7 @@ export class FakeCgroups implements CgroupPorts {
     if (path.endsWith("/cgroup.procs")) this.#table.change(Number(text) || this.#table.pid, { cgroup: group });
     else {
       this.#table.killAtOnce(this.#below(group));
-      for (const path of this.#inside(group)) this.foreign.delete(path);
+      for (const inside of this.#inside(group)) this.foreign.delete(inside);
     }
     this.changed();
   }

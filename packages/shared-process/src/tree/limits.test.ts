@@ -133,13 +133,28 @@ describe("findTree", () => {
     expect([most, table.delivered.length]).toEqual([0, 0]);
   });
 
+  it("I134 gives what seems to belong to it and cannot be proven to", () => {
+    const table = new FakeProcessTable();
+    const observer = observers["narrow"]?.(table);
+    table.start({ pid: 20, environment });
+    table.start({ pid: 21, ppid: 20 });
+    let reads = 0;
+    table.beforeCall = (call) => {
+      // Its parent ends between the look at the table and the second look.
+      if (call === "/proc/21/stat" && (reads += 1) === 2) table.reap(20);
+    };
+    if (observer === undefined) throw new Error("no observer");
+    const found = findTree({ marker, observer, ports: table });
+    expect(found).toMatchObject({ kind: "complete", unproven: [{ identity: { pid: 21 }, why: "evidence-lost" }] });
+  });
+
   it("I117 says that it could not look", () => {
     const table = new FakeProcessTable();
     const observer = observers["narrow"]?.(table);
     if (observer === undefined) throw new Error("no observer");
     table.files.set("/proc", "!EMFILE");
     const found = findTree({ marker, observer, ports: table });
-    expect(found).toEqual({ kind: "incomplete", processes: [], problem: "EMFILE" });
+    expect(found).toEqual({ kind: "incomplete", processes: [], problem: "EMFILE", unproven: [] });
   });
 
   it("refuses to look for a tree that nothing is known of", () => {

@@ -19,11 +19,13 @@ export interface TreeOptions {
   readonly cgroup?: Cgroup | null;
   /** Processes of others, with everything below them: no members, by whatever evidence, and not listed. */
   readonly spare?: Spare;
-  readonly observer: ProcessObserver;
+  /** By default one for all calls without. */
+  readonly observer?: ProcessObserver;
   readonly ports?: ProcessPorts;
 }
 
 interface Kept extends TreeOptions {
+  readonly observer: ProcessObserver;
   readonly keep: readonly string[];
   /** Whoever only looks needs no handle, and so no library. */
   readonly mostHandles?: number;
