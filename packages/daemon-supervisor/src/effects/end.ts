@@ -169,7 +169,7 @@ export class Ender {
       clock,
     });
     // The groups of earlier workers stay for as long as kept programs do.
-    if (cgroupPath !== null) removeLeftoverCgroups(home, dirname(cgroupPath));
+    if (cgroupPath !== null) removeLeftoverCgroups(home, { directory: dirname(cgroupPath) });
     if (report.scan === "incomplete" && !this.#isLong(generation))
       throw new CodedError("scan_incomplete", "processes could not be listed");
     this.#since.delete(generation);

@@ -118,12 +118,16 @@ describe("Cgroup", () => {
   it("is not removed while somebody is in it or below", () => {
     const { table, ports } = machine();
     const cgroup = made(ports);
-    ports.makeDirectory(`${PATH}/inner`);
+    for (const name of ["inner", "inner/most"]) ports.makeDirectory(`${PATH}/${name}`);
     expect(cgroup.hasPopulatedSubgroups).toBe(false);
+    table.start({ pid: 20, cgroup: `${PATH}/inner/most` });
     expect(cgroup.remove()).toEqual({ kind: "in-use" });
-    table.start({ pid: 20, cgroup: `${PATH}/inner` });
+    expect(ports.groups).toHaveLength(3);
     expect(cgroup.members()).toEqual({ kind: "listed", pids: [], foreign: 0 });
     expect(cgroup.hasPopulatedSubgroups).toBe(true);
+    table.reap(20);
+    expect(cgroup.remove()).toEqual({ kind: "removed" });
+    expect(ports.groups).toEqual([]);
   });
 
   it("takes a group below that cannot be read for one with members", () => {

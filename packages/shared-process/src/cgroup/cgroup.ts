@@ -17,7 +17,7 @@ export type CgroupChange = { readonly kind: "done" } | { readonly kind: "failed"
 
 export type CgroupRemoval =
   | { readonly kind: "removed" }
-  /** It has members or subgroups. */
+  /** It, or a group below it, has members. */
   | { readonly kind: "in-use" }
   | { readonly kind: "failed"; readonly reason: string };
 
@@ -95,8 +95,21 @@ export class Cgroup {
     });
   }
 
-  /** Refused by the kernel while somebody is in it; zombies do not count. */
+  /** Refused by the kernel while somebody is in it; zombies do not count. Empty groups that members made below it go with it. */
   remove(): CgroupRemoval {
+    const removal = this.#removeItself();
+    if (removal.kind !== "in-use" || isPopulated(this.#ports, this.path)) return removal;
+    try {
+      const names = this.#ports.listDirectories(this.path);
+      if (names.length === 0) return removal;
+      for (const name of names) new Cgroup(`${this.path}/${name}`, this.#ports).remove();
+    } catch (error) {
+      return { kind: "failed", reason: reasonOf(error) };
+    }
+    return this.#removeItself();
+  }
+
+  #removeItself(): CgroupRemoval {
     try {
       this.#ports.removeDirectory(this.path);
       return { kind: "removed" };
