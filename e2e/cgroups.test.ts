@@ -1,5 +1,5 @@
-import { existsSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, mkdirSync, rmdirSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
 import { cgroupOf, membersOf } from "./support/cgroups.ts";
 import { Home } from "./support/home.ts";
@@ -91,6 +91,31 @@ it("the cgroup of a kept program that has ended is removed by the next daemon", 
   await home.ok(["daemon", "stop"]);
   await home.ok(["daemon", "start"]);
   expect(cgroup !== null && existsSync(cgroup)).toBe(false);
+});
+
+it("I145 a forced stop from another cgroup, without a daemon, ends what was kept in one and removes it", async () => {
+  await using home = await Home.open();
+  const { found, cgroup } = await keepSomething(home);
+  await home.ok(["daemon", "stop"]);
+  const other = cgroup === null ? null : join(dirname(cgroup), `other-${process.pid}`);
+  if (other !== null) mkdirSync(other);
+  const enter = other === null ? "" : `echo $$ > ${other}/cgroup.procs; `;
+  const { code } = await home.shell(`${enter}$AGENT ps --force-stop --yes`);
+  if (other !== null) rmdirSync(other);
+  expect(code).toBe(0);
+  expect(await leftOf(home, found, cgroup)).toEqual(expected(cgroup));
+});
+
+it("I145 a forced stop ends what was given a home and no marker, as Holdfast's own programs are", async () => {
+  await using home = await Home.open();
+  await home.newSession("s");
+  const command = newSleep();
+  await home.ok(["prompt", "s", `HOLDFAST_HOME=/h env -u HOLDFAST_SESSION ${command} > /dev/null 2>&1 &`]);
+  await waitFor(() => running(command).length === 1, "it runs");
+  await home.ok(["session", "stop", "s", "--force"]);
+  const left = running(command);
+  for (const found of left) await home.kill(found);
+  expect(left).toEqual([]);
 });
 
 it("I153 a daemon that was started inside a session is in its cgroup no more, and outlives its stop with its sessions", async () => {

@@ -82,7 +82,7 @@ const ways = Object.entries(observers).flatMap(([name, observer]) => [
 
 describe.each(ways)("endTree with $title", ({ observer, inCgroup }) => {
   const end = ({ marker, cgroup }: Session, options: Partial<EndTreeOptions> = {}): Promise<TreeReport> =>
-    endTree({ marker, cgroup, graceMs: 1_000, keep: ["tmux"], force: false, observer, clock: systemClock, ...options });
+    endTree({ marker, cgroup, graceMs: 1_000, keep: ["tmux"], observer, ...options });
 
   it.each([
     ["plain children", "sleep & sleep", 2],
@@ -114,8 +114,7 @@ describe.each(ways)("endTree with $title", ({ observer, inCgroup }) => {
   it("finds the same by a root without a marker, also after the root was killed on the way", async () => {
     const tree = await session("env -i setsid sleep & trap '' TERM; sleep & (env -i sleep &); wait", inCgroup);
     await eventually(() => tree.running().length === 3, "all three run");
-    const options = { graceMs: 300, keep: [], force: false, observer, clock: systemClock };
-    const report = endTree({ root: tree.root.identity, ...options });
+    const report = endTree({ root: tree.root.identity, graceMs: 300, keep: [], observer });
     await tree.root.signal("SIGKILL");
     expect(await report).toMatchObject({ remaining: [], scan: "complete" });
     expect(tree.running()).toEqual([]);

@@ -1,7 +1,6 @@
 import { dirname } from "node:path";
-import { CodedError, defaultKeep, endTree, errnoOf, reasonOf } from "@holdfast/shared-process";
+import { CodedError, endTree, errnoOf, reasonOf } from "@holdfast/shared-process";
 import { readJournal, removeFile, removeJournal } from "@holdfast/recovery-journal";
-import type { TreeProcess } from "@holdfast/shared-process";
 import {
   isAction,
   isNested,
@@ -15,7 +14,7 @@ import { MARKER_NAME } from "../names.ts";
 import { saysDiskFull } from "../disk.ts";
 import type { Context } from "./context.ts";
 import { freshValues } from "./context.ts";
-import { removeLeftoverCgroups } from "./leftovers.ts";
+import { leftBy, removeLeftoverCgroups } from "./leftovers.ts";
 import type { Stores } from "./stores.ts";
 
 /** What a dead worker's agents get between SIGTERM and SIGKILL (DESIGN §3.5). */
@@ -164,27 +163,19 @@ export class Ender {
       marker: { name: MARKER_NAME, value: marker },
       cgroup: openWorkerCgroup(process),
       graceMs: force ? 0 : SWEEP_GRACE_MS,
-      keep: defaultKeep,
       force,
       spare: isNested,
       observer,
       clock,
     });
     // The groups of earlier workers stay for as long as kept programs do.
-    if (cgroupPath !== null) removeLeftoverCgroups(home, dirname(cgroupPath));
+    if (cgroupPath !== null) removeLeftoverCgroups(home, { directory: dirname(cgroupPath) });
     if (report.scan === "incomplete" && !this.#isLong(generation))
       throw new CodedError("scan_incomplete", "processes could not be listed");
     this.#since.delete(generation);
-    const retained =
-      (kept: boolean) =>
-      (found: TreeProcess): RetainedProcess => ({
-        identity: found.identity,
-        command: found.command,
-        marker,
-        marked: found.evidence === "marker",
-        kept,
-      });
-    return [...report.kept.map(retained(true)), ...report.remaining.map(retained(false))];
+    const { processes: unproven } = report.unproven;
+    if (unproven.length > 0) this.#context.log.warn({ generation, unproven }, "may be of the session; not signalled");
+    return leftBy(report, marker);
   }
 
   /** A failed scan is not an empty one (I117), but only the worker's own death gates the end: after ten seconds it goes on. */

@@ -1,4 +1,5 @@
 import { closeSync, openSync } from "node:fs";
+import { dirname } from "node:path";
 import {
   createLifeline,
   errnoOf,
@@ -17,6 +18,7 @@ import { GENERATION_NAME, HOME_NAME } from "../names.ts";
 import type { WorkerProcess } from "../lifecycle/state.ts";
 import type { Context } from "./context.ts";
 import { freshValues } from "./context.ts";
+import { noteCgroupDirectory } from "./leftovers.ts";
 import type { Stores } from "./stores.ts";
 import { Turns } from "./turns.ts";
 
@@ -130,10 +132,22 @@ export class Launcher {
   /** Where none can be made, a sweep goes by the marker and by descent. */
   #cgroup(generation: string): Cgroup | null {
     const made = makeCgroup(workerCgroupName(homeHash(this.#context.home), generation));
-    if (made.kind === "made") return made.cgroup;
+    if (made.kind === "made") {
+      this.#note(made.cgroup);
+      return made.cgroup;
+    }
     if (!this.#saidUnavailable) this.#context.log.info({ reason: made.reason }, "workers get no cgroups");
     this.#saidUnavailable = true;
     return null;
+  }
+
+  #note({ path }: Cgroup): void {
+    try {
+      noteCgroupDirectory(this.#context.home, dirname(path));
+    } catch (error) {
+      // The group is as good without it: it is missed only by whoever looks from another one.
+      this.#context.log.warn({ path, reason: reasonOf(error) }, "where the cgroups are could not be noted");
+    }
   }
 
   async #spawnGated(sessionId: string, draft: Draft): ReturnType<typeof spawnGated> {

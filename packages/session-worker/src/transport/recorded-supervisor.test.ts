@@ -1,7 +1,7 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import type { OwnerRecord } from "@holdfast/client/protocol";
-import { createLifeline, createObserver, holdLifeline, spawnOwned } from "@holdfast/shared-process";
+import { createLifeline, createObserver, holdLifeline, spawnGated } from "@holdfast/shared-process";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { SUPERVISOR_TITLE, homesHeldBy, isNested, isRecordedSupervisor } from "./recorded-supervisor.ts";
 
@@ -56,17 +56,32 @@ describe("a process with the supervisor's title", () => {
   });
 });
 
-it.each<[string, Record<string, string>, boolean]>([
-  ["a home and no session, as Holdfast's own programs do", { HOLDFAST_HOME: "/h" }, true],
-  ["a home and a session, as an agent that was given one does", { HOLDFAST_HOME: "/h", HOLDFAST_SESSION: "m" }, false],
-  ["neither", {}, false],
-])("I153 a process whose environment names %s", async (_title, names, nested) => {
+it.each<[string, Record<string, string>, string, boolean]>([
+  ["a home, with a supervisor's errors open", { HOLDFAST_HOME: "/h" }, "supervisor.err", true],
+  [
+    "a home and a generation, as a worker's does",
+    { HOLDFAST_HOME: "/h", HOLDFAST_GENERATION: "g" },
+    "worker.err",
+    true,
+  ],
+  ["a home, as anybody's may", { HOLDFAST_HOME: "/h" }, "worker.err", false],
+  [
+    "a session as well, as that of an agent that was given a home does",
+    { HOLDFAST_HOME: "/h", HOLDFAST_GENERATION: "g", HOLDFAST_SESSION: "m" },
+    "supervisor.err",
+    false,
+  ],
+  ["neither", {}, "supervisor.err", false],
+])("I153 I145 a process whose environment names %s", async (_title, names, errors, nested) => {
+  mkdirSync(`${home}/logs`);
+  const standardError = openSync(`${home}/logs/${errors}`, "a");
   const env = { PATH: process.env["PATH"] ?? "", ...names };
-  const launched = await spawnOwned({ command: "sleep", args: ["100"], env, cwd: "/" });
+  const launched = await spawnGated({ command: "sleep", args: ["100"], env, cwd: "/", standardError });
+  closeSync(standardError);
   if (launched.kind === "failed") throw new Error(launched.message);
   const { process: sleeper } = launched;
   const found = isNested({ identity: sleeper.identity, command: "sleep" });
   await sleeper.signal("SIGKILL");
-  await sleeper.exited;
+  await sleeper.discard();
   expect(found).toBe(nested);
 });

@@ -8,6 +8,7 @@ export const SUPERVISOR_TITLE = "holdfastd";
 
 const HOME_NAME = "HOLDFAST_HOME";
 export const MARKER_NAME = "HOLDFAST_SESSION";
+const GENERATION_NAME = "HOLDFAST_GENERATION";
 
 const LIFELINE = /^(\/.*)\/run\/owner-[^/]*\.alive(?: \(deleted\))?$/;
 /** Open in every supervisor, also where no lifeline could be made. */
@@ -56,12 +57,23 @@ function mayOwn(home: string, identity: ProcessIdentity): boolean {
 
 /**
  * Whether a process that seems to belong to a session is Holdfast's own all the same: a recorded supervisor, or one that was started
- * detached from inside the session, or such a one's worker. Their environment names a home and carries no session's marker, which an
- * agent's always does; they show it from their birth on, before any record names them (I153).
+ * detached from inside the session, or such a one's worker (I153).
  */
 export const isNested: Spare = (found) => isRecordedSupervisor(found) || isOwnProgram(found.identity.pid);
 
+/** Its standard error, from before it runs: no record and no title names it yet. */
+const SUPERVISOR_ERRORS = /^\/.*\/logs\/supervisor\.err(?: \(deleted\))?$/;
+
+/**
+ * Its environment names a home and carries no session's marker, which an agent's always does. Anybody can write that much, so that it
+ * also takes what Holdfast gives to its programs alone: the generation of a worker, or the file of a supervisor's errors.
+ */
 function isOwnProgram(pid: number): boolean {
-  const values = environmentValues(pid, [HOME_NAME, MARKER_NAME]);
-  return values?.[HOME_NAME] !== undefined && values[MARKER_NAME] === undefined;
+  const values = environmentValues(pid, [HOME_NAME, MARKER_NAME, GENERATION_NAME]);
+  if (values?.[HOME_NAME] === undefined || values[MARKER_NAME] !== undefined) return false;
+  if (values[GENERATION_NAME] !== undefined) return true;
+  const open = openPaths(pid);
+  // What cannot be told is spared; whoever has ended needs no sparing.
+  if (open.kind === "unreadable") return open.why !== "vanished";
+  return open.paths.some((path) => SUPERVISOR_ERRORS.test(path));
 }

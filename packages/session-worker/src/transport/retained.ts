@@ -12,7 +12,10 @@ const retainedSchema = object({
   command: string(),
   /** Value of `HOLDFAST_SESSION` of its session. */
   marker: string(),
-  /** It stands in its environment; false: other evidence proved that it is the session's, and its identity is the proof since. */
+  /**
+   * Before it is signalled, it has to stand in its environment. False: other evidence proved that it is the session's, and its identity
+   * is the proof since.
+   */
   marked: _default(boolean(), true),
   /** A program of the keep list; false: it could not be ended. */
   kept: boolean(),

@@ -1,5 +1,5 @@
-import { defaultKeep, endTree, findTree } from "@holdfast/shared-process";
-import type { Clock, Marker, ProcessObserver } from "@holdfast/shared-process";
+import { endTree, findTree } from "@holdfast/shared-process";
+import type { Clock, FoundTree, Marker, ProcessObserver, TreeProcess, UnprovenProcess } from "@holdfast/shared-process";
 import type { WorkerOrders, WorkerStopParams } from "../transport/messages.ts";
 import { isNested, MARKER_NAME } from "../transport/recorded-supervisor.ts";
 import type { SessionStore } from "../transport/store-contract.ts";
@@ -35,9 +35,17 @@ function treeOf(orders: WorkerOrders): {
 export function whyBusy({ session }: Running, orders: WorkerOrders, observer: ProcessObserver): string | null {
   if (!session.isIdle) return "a turn runs or an action waits";
   const tree = findTree({ ...treeOf(orders), observer });
-  const others = tree.processes.filter(({ identity }) => identity.pid !== session.agent.pid);
+  return whyOccupied(tree, session.agent.pid);
+}
+
+/** Whoever may be the session's and cannot be proven to be counts as well: it would be left behind. */
+export function whyOccupied(tree: FoundTree, agentPid: number | null): string | null {
+  const isOther = ({ identity }: TreeProcess | UnprovenProcess): boolean => identity.pid !== agentPid;
+  const others = tree.processes.filter(isOther);
   const [first] = others;
   if (first) return `${others.length} processes of the session run, such as ${first.command} (${first.identity.pid})`;
+  const [doubtful] = tree.unproven.filter(isOther);
+  if (doubtful) return `${doubtful.command} (${doubtful.identity.pid}) may be of the session: ${doubtful.why}`;
   return tree.kind === "complete" ? null : `processes cannot be listed: ${tree.problem ?? "unknown"}`;
 }
 
@@ -61,7 +69,6 @@ export async function endSession({ running, orders, force, clock, observer, goal
     ...treeOf(orders),
     graceMs,
     lastRoundsMs: SWEEP_MARGIN_MS,
-    keep: defaultKeep,
     force,
     observer,
     clock,

@@ -38,6 +38,14 @@ describe("makeCgroup", () => {
     expect(ports.groups).toEqual([]);
   });
 
+  it("is unavailable, and says what it leaves, when it cannot even remove what it made", () => {
+    const { ports } = machine();
+    ports.fails.set(`check ${PATH}/cgroup.kill`, "ENOENT");
+    ports.fails.set(`rmdir ${PATH}`, "EACCES");
+    const reason = "ENOENT, and it is left behind: EACCES";
+    expect(makeCgroup(NAME, ports)).toEqual({ kind: "unavailable", reason });
+  });
+
   it("takes no group that somebody else has made", () => {
     const { ports } = machine();
     ports.makeDirectory(PATH);
@@ -84,8 +92,17 @@ describe("Cgroup", () => {
     expect(cgroup.add(20)).toEqual({ kind: "done" });
     table.start({ pid: 21, ppid: 20, cgroup: PATH });
     table.start({ pid: 22, ppid: 20, cgroup: PATH, state: "Z" });
-    expect(cgroup.members()).toEqual({ kind: "listed", pids: [20, 21] });
+    expect(cgroup.members()).toEqual({ kind: "listed", pids: [20, 21], foreign: 0 });
     expect(cgroup.add(-1).kind).toBe("failed");
+  });
+
+  it("counts the members that have no number in this pid namespace", () => {
+    const { table, ports } = machine();
+    const cgroup = made(ports);
+    table.start({ pid: 20, cgroup: PATH });
+    ports.foreign.set(PATH, 2);
+    expect(cgroup.members()).toEqual({ kind: "listed", pids: [20], foreign: 2 });
+    expect(cgroup.remove()).toEqual({ kind: "in-use" });
   });
 
   it("says why nobody can be put in, and that it is gone", () => {
@@ -101,12 +118,16 @@ describe("Cgroup", () => {
   it("is not removed while somebody is in it or below", () => {
     const { table, ports } = machine();
     const cgroup = made(ports);
-    ports.makeDirectory(`${PATH}/inner`);
+    for (const name of ["inner", "inner/most"]) ports.makeDirectory(`${PATH}/${name}`);
     expect(cgroup.hasPopulatedSubgroups).toBe(false);
+    table.start({ pid: 20, cgroup: `${PATH}/inner/most` });
     expect(cgroup.remove()).toEqual({ kind: "in-use" });
-    table.start({ pid: 20, cgroup: `${PATH}/inner` });
-    expect(cgroup.members()).toEqual({ kind: "listed", pids: [] });
+    expect(ports.groups).toHaveLength(3);
+    expect(cgroup.members()).toEqual({ kind: "listed", pids: [], foreign: 0 });
     expect(cgroup.hasPopulatedSubgroups).toBe(true);
+    table.reap(20);
+    expect(cgroup.remove()).toEqual({ kind: "removed" });
+    expect(ports.groups).toEqual([]);
   });
 
   it("takes a group below that cannot be read for one with members", () => {

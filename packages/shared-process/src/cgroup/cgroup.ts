@@ -4,7 +4,12 @@ import type { Clock } from "../types.ts";
 import type { CgroupPorts } from "./ports.ts";
 
 export type CgroupMembers =
-  | { readonly kind: "listed"; readonly pids: readonly number[] }
+  | {
+      readonly kind: "listed";
+      readonly pids: readonly number[];
+      /** How many more there are that have no number here, because they run in another pid namespace. */
+      readonly foreign: number;
+    }
   | { readonly kind: "gone" }
   | { readonly kind: "unreadable"; readonly reason: string };
 
@@ -12,7 +17,7 @@ export type CgroupChange = { readonly kind: "done" } | { readonly kind: "failed"
 
 export type CgroupRemoval =
   | { readonly kind: "removed" }
-  /** It has members or subgroups. */
+  /** It, or a group below it, has members. */
   | { readonly kind: "in-use" }
   | { readonly kind: "failed"; readonly reason: string };
 
@@ -44,9 +49,10 @@ export class Cgroup {
   /** Direct members only, as numbers of this moment: they say nothing of whoever has them later. */
   members(): CgroupMembers {
     try {
-      const lines = this.#ports.readFile(`${this.path}/cgroup.procs`).split("\n");
-      // Members of other pid namespaces have no number here and read as 0.
-      return { kind: "listed", pids: lines.map(Number).filter(isPid) };
+      const lines = this.#ports.readFile(`${this.path}/cgroup.procs`).split("\n").filter(Boolean);
+      const pids = lines.map(Number).filter(isPid);
+      // Members of other pid namespaces read as 0 (cgroups(7)).
+      return { kind: "listed", pids, foreign: lines.length - pids.length };
     } catch (error) {
       if (isGone(error)) return { kind: "gone" };
       return { kind: "unreadable", reason: reasonOf(error) };
@@ -89,8 +95,21 @@ export class Cgroup {
     });
   }
 
-  /** Refused by the kernel while somebody is in it; zombies do not count. */
+  /** Refused by the kernel while somebody is in it; zombies do not count. Empty groups that members made below it go with it. */
   remove(): CgroupRemoval {
+    const removal = this.#removeItself();
+    if (removal.kind !== "in-use" || isPopulated(this.#ports, this.path)) return removal;
+    try {
+      const names = this.#ports.listDirectories(this.path);
+      if (names.length === 0) return removal;
+      for (const name of names) new Cgroup(`${this.path}/${name}`, this.#ports).remove();
+    } catch (error) {
+      return { kind: "failed", reason: reasonOf(error) };
+    }
+    return this.#removeItself();
+  }
+
+  #removeItself(): CgroupRemoval {
     try {
       this.#ports.removeDirectory(this.path);
       return { kind: "removed" };

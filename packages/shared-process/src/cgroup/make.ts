@@ -34,9 +34,12 @@ export function makeCgroup(name: string, ports: CgroupPorts = systemCgroupPorts)
     return { kind: "unavailable", reason: reasonOf(error) };
   }
   const problem = whyUnusable(ports, path);
-  if (problem === null) return { kind: "made", cgroup: new Cgroup(path, ports) };
-  ports.removeDirectory(path);
-  return { kind: "unavailable", reason: problem };
+  const cgroup = new Cgroup(path, ports);
+  if (problem === null) return { kind: "made", cgroup };
+  const removed = cgroup.remove();
+  // Nobody is in it, so the next look for leftovers of the caller's finds and removes it.
+  const left = removed.kind === "failed" ? `, and it is left behind: ${removed.reason}` : "";
+  return { kind: "unavailable", reason: `${problem}${left}` };
 }
 
 /**

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn, type StdioOptions } from "node:child_process"
 import { existsSync } from "node:fs";
 import type { Cgroup } from "../cgroup/cgroup.ts";
 import { errnoOf, reasonOf } from "../errors.ts";
-import { createObserver } from "../observe/create.ts";
+import { defaultObserver } from "../observe/default.ts";
 import type { ProcessHandle, ProcessObserver } from "../types.ts";
 import { signalUnreaped, type UnreapedChild } from "./unreaped.ts";
 
@@ -47,8 +47,6 @@ export interface Launched {
   readonly cgroup: Cgroup | null;
 }
 
-let anyObserver: ProcessObserver | null = null;
-
 /**
  * Starts a program in a session of its own and takes hold of it in the same turn: a launch without an identity fails
  * (I61).
@@ -61,7 +59,7 @@ export async function launch(options: PlacedLaunch, stdio: StdioOptions): Promis
     return failure(options, error);
   }
   if (!hasPid(child)) return failure(options, await spawnErrorOf(child));
-  const observer = options.observer ?? (anyObserver ??= createObserver());
+  const observer = options.observer ?? defaultObserver();
   const adopted = observer.adopt(child);
   // Not being in a group of its own is no reason not to run.
   const cgroup = options.cgroup?.add(child.pid).kind === "done" ? options.cgroup : null;

@@ -9,6 +9,8 @@ const MOUNT = "/sys/fs/cgroup";
 export class FakeCgroups implements CgroupPorts {
   /** Errno that calls on a path give: `mkdir /sys/fs/cgroup/x`, `read …`, `write …`, `check …`, `rmdir …`, `watch …`. */
   readonly fails = new Map<string, string>();
+  /** By group, how many members it has in other pid namespaces. */
+  readonly foreign = new Map<string, number>();
   readonly #table: FakeProcessTable;
   readonly #groups = new Set<string>([MOUNT]);
   readonly #watches = new Set<{ readonly path: string; readonly changed: () => void }>();
@@ -33,8 +35,7 @@ export class FakeCgroups implements CgroupPorts {
     const group = this.#groupOf(path);
     switch (path.slice(group.length + 1)) {
       case "cgroup.procs":
-        return this.#table
-          .membersOf(group)
+        return [...Array.from({ length: this.foreign.get(group) ?? 0 }, () => 0), ...this.#table.membersOf(group)]
           .map((pid) => `${pid}\n`)
           .join("");
       case "cgroup.events":
@@ -48,7 +49,10 @@ export class FakeCgroups implements CgroupPorts {
     this.#enter("write", path);
     const group = this.#groupOf(path);
     if (path.endsWith("/cgroup.procs")) this.#table.change(Number(text) || this.#table.pid, { cgroup: group });
-    else this.#table.killAtOnce(this.#below(group));
+    else {
+      this.#table.killAtOnce(this.#below(group));
+      for (const inside of this.#inside(group)) this.foreign.delete(inside);
+    }
     this.changed();
   }
 
@@ -67,7 +71,7 @@ export class FakeCgroups implements CgroupPorts {
   removeDirectory(path: string): void {
     this.#enter("rmdir", path);
     if (!this.#groups.has(path)) throw systemError("ENOENT");
-    if (this.#below(path).length > 0 || this.listDirectories(path).length > 0) throw systemError("EBUSY");
+    if (this.#isPopulated(path) || this.listDirectories(path).length > 0) throw systemError("EBUSY");
     this.#groups.delete(path);
   }
 
@@ -101,13 +105,16 @@ export class FakeCgroups implements CgroupPorts {
     return group;
   }
 
+  #inside(group: string): string[] {
+    return [...this.#groups].filter((path) => path === group || path.startsWith(`${group}/`));
+  }
+
   #below(group: string): number[] {
-    const inside = [...this.#groups].filter((path) => path === group || path.startsWith(`${group}/`));
-    return inside.flatMap((path) => this.#table.membersOf(path));
+    return this.#inside(group).flatMap((path) => this.#table.membersOf(path));
   }
 
   #isPopulated(group: string): boolean {
-    return this.#below(group).length > 0;
+    return this.#below(group).length > 0 || this.#inside(group).some((path) => this.foreign.has(path));
   }
 
   #enter(call: string, path: string): void {

@@ -1,8 +1,11 @@
 import type { CgroupRemoval } from "../cgroup/cgroup.ts";
+import { systemClock } from "../clock.ts";
 import { invariant } from "../errors.ts";
 import { startIdOf } from "../identity.ts";
+import { defaultObserver } from "../observe/default.ts";
 import { systemPorts } from "../ports.ts";
 import type { Clock } from "../types.ts";
+import { defaultKeep } from "./keep.ts";
 import type { Member } from "./members.ts";
 import type { UnprovenProcess } from "./prove.ts";
 import { killAll, signalEach } from "./signal.ts";
@@ -12,10 +15,12 @@ import { type Found, Tree, type TreeOptions } from "./tree.ts";
 export interface EndTreeOptions extends TreeOptions {
   /** Time between SIGTERM and SIGKILL. */
   readonly graceMs: number;
-  /** Names of programs that are left alone, with what runs below them, unless `force`; see `defaultKeep`. */
-  readonly keep: readonly string[];
-  readonly force: boolean;
-  readonly clock: Clock;
+  /** Names of programs that are left alone, with what runs below them, unless `force`; default `defaultKeep`. */
+  readonly keep?: readonly string[];
+  /** Default false. */
+  readonly force?: boolean;
+  /** Default `systemClock`. */
+  readonly clock?: Clock;
   /** How long after the grace it goes on with SIGKILL; default 3,000. */
   readonly lastRoundsMs?: number;
   readonly abort?: AbortSignal;
@@ -53,27 +58,30 @@ const EMPTY_WAIT_MS = 250;
  */
 export async function endTree(options: EndTreeOptions): Promise<TreeReport> {
   invariant(isKnown(options), "a tree is known by a root, a marker or a cgroup");
-  const { keep, force } = options;
-  const tree = new Tree({ ...options, keep: force ? [] : keep });
+  const { force = false, clock = systemClock, observer = defaultObserver() } = options;
+  const keep = force ? [] : (options.keep ?? defaultKeep);
+  const settled = { ...options, keep, clock, observer };
+  const tree = new Tree(settled);
   try {
-    const { found, seen } = await endRounds(options, tree);
-    const cgroup = await removeCgroup(options, found);
+    const { found, seen } = await endRounds(settled, tree);
+    const cgroup = await removeCgroup(settled, found);
     return report(tree, { found, seen, cgroup });
   } finally {
     tree[Symbol.dispose]();
   }
 }
 
+type Settled = EndTreeOptions & Required<Pick<EndTreeOptions, "keep" | "clock" | "observer">>;
+
 interface Rounds {
   readonly found: Found;
   readonly seen: ReadonlySet<string>;
 }
 
-async function endRounds(options: EndTreeOptions, tree: Tree): Promise<Rounds> {
+async function endRounds(options: Settled, tree: Tree): Promise<Rounds> {
   const { clock, graceMs, abort } = options;
   const killAt = clock.monotonic() + graceMs;
   const giveUpAt = killAt + (options.lastRoundsMs ?? LAST_ROUNDS_MS);
-  const deps = { ...options, keep: options.force ? [] : options.keep };
   const seen = new Set<string>();
   let asked = false;
   let empty = 0;
@@ -87,8 +95,8 @@ async function endRounds(options: EndTreeOptions, tree: Tree): Promise<Rounds> {
     if (targets.length === 0) {
       await pause(clock);
     } else {
-      if (killing) killAll(deps, found);
-      else signalEach(deps, targets, "SIGTERM");
+      if (killing) killAll(options, found);
+      else signalEach(options, targets, "SIGTERM");
       asked = true;
       const until = killing ? Math.min(giveUpAt, clock.monotonic() + KILL_ROUND_MS) : killAt;
       await allEnded(options, { tree, targets, until });
@@ -102,7 +110,7 @@ interface Waiting {
   readonly until: number;
 }
 
-async function allEnded({ clock, abort }: EndTreeOptions, { tree, targets, until }: Waiting): Promise<void> {
+async function allEnded({ clock, abort }: Settled, { tree, targets, until }: Waiting): Promise<void> {
   // Cancellation is looked at after each wait (I103).
   const isWaiting = (): boolean =>
     clock.monotonic() < until && abort?.aborted !== true && targets.some((target) => tree.members.isThere(target));
@@ -111,7 +119,7 @@ async function allEnded({ clock, abort }: EndTreeOptions, { tree, targets, until
 
 /** The caller itself may be in it, as a worker is in its own: then whoever comes after it removes the group. */
 async function removeCgroup(
-  { cgroup, clock, ports = systemPorts }: EndTreeOptions,
+  { cgroup, clock, ports = systemPorts }: Settled,
   { targets, kept }: Found,
 ): Promise<CgroupRemoval["kind"] | null> {
   if (!cgroup) return null;

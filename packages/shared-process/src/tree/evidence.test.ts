@@ -166,6 +166,26 @@ describe.each(Object.entries(observers))("endTree with %s", (_name, observerOf) 
     expect(signalled(table)).toEqual([20]);
   });
 
+  it("does not kill a cgroup that has members in another pid namespace, and says that it saw not everything", async () => {
+    const table = new FakeProcessTable();
+    const { cgroup, groups } = groupOf(table);
+    table.start({ pid: 20, cgroup: GROUP, ignores: ["SIGTERM"] });
+    groups.foreign.set(GROUP, 1);
+    const report = await end(table, { cgroup, observer: observerOf(table) });
+    expect(report).toMatchObject({ ended: 1, remaining: [], scan: "incomplete", cgroup: "in-use" });
+    expect(groups.foreign.get(GROUP)).toBe(1);
+  });
+
+  it("does not kill a cgroup that has a hidden member, and says that it saw not everything", async () => {
+    const table = new FakeProcessTable();
+    const { cgroup } = groupOf(table);
+    table.start({ pid: 20, cgroup: GROUP, ignores: ["SIGTERM"] });
+    table.start({ pid: 21, cgroup: GROUP, unreadable: { stat: "ENOENT", status: "ENOENT", environ: "ENOENT" } });
+    const report = await end(table, { cgroup, observer: observerOf(table) });
+    expect(report).toMatchObject({ ended: 1, remaining: [], scan: "incomplete", cgroup: "in-use" });
+    expect(signalled(table)).toEqual([20]);
+  });
+
   it("holds at most 256 at a time and still ends them all", async () => {
     const table = new FakeProcessTable();
     for (let pid = 1_000; pid < 1_300; pid += 1) table.start({ pid, environment });

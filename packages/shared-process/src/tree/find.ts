@@ -1,6 +1,8 @@
 import { invariant } from "../errors.ts";
+import { defaultObserver } from "../observe/default.ts";
 import type { ProcessIdentity } from "../types.ts";
 import type { Member } from "./members.ts";
+import type { UnprovenProcess } from "./prove.ts";
 import { Tree, type TreeOptions } from "./tree.ts";
 
 export interface TreeProcess {
@@ -15,15 +17,18 @@ export interface FoundTree {
   readonly kind: "complete" | "incomplete";
   readonly processes: readonly TreeProcess[];
   readonly problem?: string;
+  /** Those that run and that some evidence speaks for, though not well enough; `endTree` would not signal them. */
+  readonly unproven: readonly UnprovenProcess[];
 }
 
 /** Whom `endTree` would find now, kept programs among them, without the caller. Touches nothing. */
 export function findTree(options: TreeOptions): FoundTree {
   invariant(isKnown(options), "a tree is known by a root, a marker or a cgroup");
-  const tree = new Tree({ ...options, keep: [], mostHandles: 0 });
+  const tree = new Tree({ ...options, observer: options.observer ?? defaultObserver(), keep: [], mostHandles: 0 });
   try {
     const { kind, problem, targets } = tree.look();
-    return { kind, processes: targets.map(treeProcess), ...(problem === null ? {} : { problem }) };
+    const found = { kind, processes: targets.map(treeProcess), unproven: tree.unproven };
+    return problem === null ? found : { ...found, problem };
   } finally {
     tree[Symbol.dispose]();
   }

@@ -52,6 +52,22 @@ describe.each(Object.entries(observers))("endTree with %s", (name, observerOf) =
     expect(signalled(table)).toEqual([20, 21]);
   });
 
+  it("kills no group that a kept program has joined since the look", async () => {
+    const table = new FakeProcessTable();
+    table.start({ pid: 20, environment, ignores: ["SIGTERM"] });
+    let isKilling = false;
+    const observer = observerOf(table);
+    table.beforeCall = (call) => {
+      // The first word that SIGKILL comes: no look at the table follows by which it could be found.
+      if (isKilling && call === "/proc/20/environ") table.start({ pid: 21, pgrp: 20, command: "tmux: server" });
+    };
+    expect(await end(table, { observer }, (elapsedMs) => void (isKilling = elapsedMs >= 495))).toMatchObject({
+      ended: 1,
+    });
+    expect(table.has(21)).toBe(true);
+    expect(signalled(table)).toEqual([20]);
+  });
+
   it("does not take a cgroup for empty that has a member which was forked while the table was read", async () => {
     const table = new FakeProcessTable();
     const { cgroup } = groupOf(table);
@@ -117,13 +133,28 @@ describe("findTree", () => {
     expect([most, table.delivered.length]).toEqual([0, 0]);
   });
 
+  it("I134 gives what seems to belong to it and cannot be proven to", () => {
+    const table = new FakeProcessTable();
+    const observer = observers["narrow"]?.(table);
+    table.start({ pid: 20, environment });
+    table.start({ pid: 21, ppid: 20 });
+    let reads = 0;
+    table.beforeCall = (call) => {
+      // Its parent ends between the look at the table and the second look.
+      if (call === "/proc/21/stat" && (reads += 1) === 2) table.reap(20);
+    };
+    if (observer === undefined) throw new Error("no observer");
+    const found = findTree({ marker, observer, ports: table });
+    expect(found).toMatchObject({ kind: "complete", unproven: [{ identity: { pid: 21 }, why: "evidence-lost" }] });
+  });
+
   it("I117 says that it could not look", () => {
     const table = new FakeProcessTable();
     const observer = observers["narrow"]?.(table);
     if (observer === undefined) throw new Error("no observer");
     table.files.set("/proc", "!EMFILE");
     const found = findTree({ marker, observer, ports: table });
-    expect(found).toEqual({ kind: "incomplete", processes: [], problem: "EMFILE" });
+    expect(found).toEqual({ kind: "incomplete", processes: [], problem: "EMFILE", unproven: [] });
   });
 
   it("refuses to look for a tree that nothing is known of", () => {

@@ -1,11 +1,12 @@
 import type { Cgroup } from "../cgroup/cgroup.ts";
 import { statIn } from "../observe/rules.ts";
 import { type ProcessPorts, systemPorts } from "../ports.ts";
-import { isDefunct } from "../stat.ts";
+import { isDefunct, type ProcessStat } from "../stat.ts";
 import type { Marker, ProcessObserver, Signal } from "../types.ts";
 import type { Spare } from "./ancestry.ts";
 import { isKept } from "./keep.ts";
 import type { Member } from "./members.ts";
+import { readTable, type Row, type Table } from "./table.ts";
 import type { Found } from "./tree.ts";
 
 export interface SignalDeps {
@@ -37,34 +38,51 @@ export function signalEach(deps: SignalDeps, targets: readonly Member[], signal:
 export function killAll(deps: SignalDeps, found: Found): void {
   const { cgroup } = deps;
   if (cgroup && mayKillWhole(deps, cgroup, found)) cgroup.kill();
-  if (deps.observer.capabilities().boundGroupSignals) killGroups(found);
+  if (deps.observer.capabilities().boundGroupSignals) killGroups(deps, found);
   signalEach(deps, found.targets, "SIGKILL");
 }
 
-/** Never with somebody inside who is to live: a group below, the caller, a kept or spared program, also one that came since the look. */
-function mayKillWhole(deps: SignalDeps, cgroup: Cgroup, { targets, kept, table }: Found): boolean {
-  const { keep, spare, ports = systemPorts } = deps;
+/**
+ * Never with somebody inside who is to live: a group below, the caller, a kept or spared program, also one that came since the look.
+ * Nor with one that cannot be looked at.
+ */
+function mayKillWhole(deps: SignalDeps, cgroup: Cgroup, { targets, table }: Found): boolean {
+  const { ports = systemPorts } = deps;
   const listed = cgroup.members();
-  if (listed.kind !== "listed" || cgroup.hasPopulatedSubgroups) return false;
+  if (listed.kind !== "listed" || listed.foreign > 0 || cgroup.hasPopulatedSubgroups) return false;
   const ours = new Set(targets.map(({ identity }) => identity.pid));
-  const others = new Set(kept.map(({ identity }) => identity.pid));
-  return listed.pids.every((pid) => {
-    if (ours.has(pid)) return true;
-    if (pid === ports.pid || others.has(pid) || table.rows.has(pid)) return false;
+  const unseen: number[] = [];
+  for (const pid of listed.pids) {
+    if (ours.has(pid)) continue;
     const stat = statIn(() => ports.readFile(`/proc/${pid}/stat`));
-    // It has ended since.
-    if (stat === null) return true;
-    const identity = { ...table.host, pid, startTicks: stat.startTicks, pidfsInode: null };
-    return !isKept(stat.command, keep) && !(spare?.({ identity, command: stat.command }) ?? false);
-  });
+    if (stat === null) unseen.push(pid);
+    else if (isToLive(deps, table, stat)) return false;
+  }
+  if (unseen.length === 0) return true;
+  // Those that have ended since are in it no more; one that still is cannot be looked at.
+  const again = cgroup.members();
+  return again.kind === "listed" && again.foreign === 0 && !again.pids.some((pid) => unseen.includes(pid));
 }
 
-/** Groups that a held member leads and in which nobody else is: the kernel reaches all of one in a single step. */
-function killGroups({ targets, table }: Found): void {
+/** Of one that is no target. Whoever came since the look was forked by a target, unless it is one that is let live wherever it is. */
+function isToLive({ keep, spare, ports = systemPorts }: SignalDeps, table: Table, stat: ProcessStat): boolean {
+  const { pid, startTicks, command } = stat;
+  if (pid === ports.pid || table.rows.has(pid) || isKept(command, keep)) return true;
+  return spare?.({ identity: { ...table.host, pid, startTicks, pidfsInode: null }, command }) ?? false;
+}
+
+/** Groups that a held member leads and in which, by a new look, nobody is who is to live: the kernel reaches all of one in one step. */
+function killGroups(deps: SignalDeps, { targets, table }: Found): void {
+  const led = targets.filter(({ identity, group, handle }) => handle !== null && group === identity.pid);
+  if (led.length === 0) return;
+  const now = readTable(deps.ports ?? systemPorts, undefined);
+  // Without a look at everybody each is signalled on its own.
+  if (now.kind === "incomplete") return;
   const ours = new Set(targets.map(({ identity }) => identity.pid));
-  const running = [...table.rows.values()].filter(({ stat }) => !isDefunct(stat));
-  const shared = new Set(running.filter(({ stat }) => !ours.has(stat.pid)).map(({ stat }) => stat.pgrp));
-  for (const { identity, group, handle } of targets) {
-    if (group === identity.pid && !shared.has(group)) handle?.signalGroup("SIGKILL");
+  const isOther = ({ stat }: Row): boolean => !ours.has(stat.pid) && !isDefunct(stat);
+  const others = [...now.rows.values()].filter(isOther).map(({ stat }) => stat);
+  for (const { group, handle } of led) {
+    const isShared = others.some((stat) => stat.pgrp === group && isToLive(deps, table, stat));
+    if (!isShared) handle?.signalGroup("SIGKILL");
   }
 }

@@ -4,7 +4,6 @@ import { createObserver } from "../observe/create.ts";
 import { FakeCgroups, FakeClock, type FakePidfds, type FakeProcessTable } from "../testing/index.ts";
 import type { ProcessObserver } from "../types.ts";
 import { endTree, type EndTreeOptions, type TreeReport } from "./end.ts";
-import { defaultKeep } from "./keep.ts";
 
 export const marker = { name: "HOLDFAST_SESSION", value: "s1" };
 export const environment = { HOLDFAST_SESSION: "s1" };
@@ -32,7 +31,7 @@ export async function end(
   const clock = new FakeClock();
   const observer = createObserver({ mode: "narrow", ports: table });
   const isKnown = options.root !== undefined || options.cgroup !== undefined;
-  const defaults = { graceMs: 500, keep: defaultKeep, force: false, observer, clock, ports: table };
+  const defaults = { graceMs: 500, observer, clock, ports: table };
   const state = { settled: false };
   const running = endTree({ ...defaults, ...(isKnown ? {} : { marker }), ...options }).finally(() => {
     state.settled = true;

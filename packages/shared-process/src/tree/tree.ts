@@ -1,4 +1,4 @@
-import type { Cgroup } from "../cgroup/cgroup.ts";
+import type { Cgroup, CgroupMembers } from "../cgroup/cgroup.ts";
 import { type ProcessPorts, systemPorts } from "../ports.ts";
 import type { Marker, ProcessHandle, ProcessIdentity, ProcessObserver } from "../types.ts";
 import type { Spare } from "./ancestry.ts";
@@ -19,11 +19,13 @@ export interface TreeOptions {
   readonly cgroup?: Cgroup | null;
   /** Processes of others, with everything below them: no members, by whatever evidence, and not listed. */
   readonly spare?: Spare;
-  readonly observer: ProcessObserver;
+  /** By default one for all calls without. */
+  readonly observer?: ProcessObserver;
   readonly ports?: ProcessPorts;
 }
 
 interface Kept extends TreeOptions {
+  readonly observer: ProcessObserver;
   readonly keep: readonly string[];
   /** Whoever only looks needs no handle, and so no library. */
   readonly mostHandles?: number;
@@ -35,7 +37,7 @@ export interface Found {
   readonly table: Table;
   readonly targets: readonly Member[];
   readonly kept: readonly Member[];
-  /** The group had a member that the table does not know: it was forked while the table was read. */
+  /** The group had a member that the table does not know: it was forked while the table was read, or is hidden. */
   readonly isBehind: boolean;
 }
 
@@ -92,7 +94,7 @@ export class Tree implements Disposable {
       isKept: isKeptRow,
     });
     const kept = this.#prover.prove(found, table);
-    const problem = listed?.kind === "unreadable" ? listed.reason : table.problem;
+    const problem = whyHidden(listed, table) ?? table.problem;
     return {
       kind: problem === null ? "complete" : "incomplete",
       problem,
@@ -129,6 +131,16 @@ export class Tree implements Disposable {
     if (rootRow !== null) add(rootRow.stat.pid, "root");
     return seeds;
   }
+}
+
+/** Why the cgroup has, or may have, members that nobody can be shown or signal. */
+function whyHidden(listed: CgroupMembers | undefined, { rows }: Table): string | null {
+  if (listed?.kind === "unreadable") return listed.reason;
+  if (listed?.kind !== "listed") return null;
+  if (listed.foreign > 0) return `${listed.foreign} in the cgroup have no number in this pid namespace`;
+  // Forked while the table was read, or hidden, as by the mount option hidepid.
+  const hidden = listed.pids.find((pid) => !rows.has(pid));
+  return hidden === undefined ? null : `process ${hidden} is in the cgroup and was not seen`;
 }
 
 function rootOf(root: ProcessIdentity | ProcessHandle, observer: ProcessObserver): Root {
