@@ -1,7 +1,8 @@
 import { existsSync, mkdirSync, rmdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
-import { cgroupOf, membersOf } from "./support/cgroups.ts";
+import { agentPath } from "./support/command.ts";
+import { cgroupOf, membersOf, readOnlyCgroups } from "./support/cgroups.ts";
 import { Home } from "./support/home.ts";
 import { everyProcess, type Found, isRunning } from "./support/processes.ts";
 import { waitFor } from "./support/wait-for.ts";
@@ -148,3 +149,34 @@ it("a background process without an environment keeps its session from being pas
   await home.ok(["session", "stop", "s"]);
   expect(running(command)).toEqual([]);
 });
+
+it.each([
+  ["a stop", []],
+  ["a forced stop", ["--force"]],
+])(
+  "I145 without a cgroup %s of a frozen worker ends what is still below its shell, whatever it has dropped",
+  async (_t, force) => {
+    await using home = await Home.open();
+    const started = home.run([...readOnlyCgroups(), process.execPath, agentPath, "daemon", "start"]);
+    expect((await started.result()).code).toBe(0);
+    const row = await home.newSession("s");
+    expect(cgroupOf(home, row.sessionId)).toBeNull();
+    const [own, shell, below, torn] = [newSleep(), newSleep(), newSleep(), newSleep()];
+    const lines = [
+      `env -i setsid ${own} > /dev/null 2>&1 &`,
+      `env -i sh -c "${below} & exec ${shell}" > /dev/null 2>&1 &`,
+      `(env -i ${torn} > /dev/null 2>&1 &)`,
+    ];
+    await home.ok(["prompt", "s", lines.join("\n")]);
+    const commands = [own, shell, below, torn];
+    const found = await waitFor(() => {
+      const all = commands.flatMap((command) => running(command)[0] ?? []);
+      return all.length === commands.length && all;
+    }, "all of them run");
+    home.freeze(home.worker(row));
+    await home.ok(["session", "stop", "s", ...force]);
+    const left = found.filter((one) => isRunning(one));
+    for (const one of left) await home.kill(one);
+    expect(left).toEqual([]);
+  },
+);

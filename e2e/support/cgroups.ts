@@ -13,9 +13,20 @@ export function cgroupOf(home: Home, sessionId: string): string | null {
 export const membersOf = (cgroup: string): number[] =>
   readFileSync(`${cgroup}/cgroup.procs`, "utf8").split("\n").filter(Boolean).map(Number);
 
+const mountPoint = (): string | undefined =>
+  / (\/\S+) \S+ (?:\S+ )*- cgroup2 /.exec(readFileSync("/proc/self/mountinfo", "utf8"))?.[1];
+
+/** A command to put before another one, for which no cgroup can be made: as in most containers, they can only be read. */
+export const readOnlyCgroups = (): readonly [string, ...string[]] => {
+  const mount = mountPoint();
+  // Of the mount alone: the file system behind it is the machine's.
+  const script = mount === undefined ? "true" : `mount --bind ${mount} ${mount} && mount -o remount,bind,ro ${mount}`;
+  return ["unshare", "--mount", "sh", "-c", `${script} && exec "$@"`, "sh"];
+};
+
 /** The directory beside whose groups this process could make one, on a machine that has nothing unusual about it. */
 function ownGroup(): string | null {
-  const mount = / (\/\S+) \S+ (?:\S+ )*- cgroup2 /.exec(readFileSync("/proc/self/mountinfo", "utf8"))?.[1];
+  const mount = mountPoint();
   const own = /^0::(.*)$/m.exec(readFileSync("/proc/self/cgroup", "utf8"))?.[1];
   return mount === undefined || own === undefined ? null : join(mount, own);
 }

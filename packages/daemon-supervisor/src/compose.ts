@@ -14,6 +14,7 @@ import { freshValues } from "./effects/context.ts";
 import type { Context } from "./effects/context.ts";
 import { Ender } from "./effects/end.ts";
 import { Launcher } from "./effects/launch.ts";
+import { Collected } from "./effects/collected.ts";
 import { runEffect } from "./effects/run.ts";
 import { Stores } from "./effects/stores.ts";
 import { Watcher } from "./effects/watch.ts";
@@ -93,13 +94,14 @@ export function composeSupervisor(parts: SupervisorParts): Supervisor {
   };
   const stores = new Stores(context);
   const launcher = new Launcher(context, stores);
-  const watcher = new Watcher(context, launcher);
+  const collected = new Collected(context);
+  const watcher = new Watcher(context, launcher, collected);
   const channels = new Channels(context, watcher, (sessionId, report) => {
     catalog.touch(sessionId, new Date(report.lastActivityAt).toISOString());
     changes.tell(sessionId);
     parts.onChanged();
   });
-  const ender = new Ender(context, stores);
+  const ender = new Ender(context, stores, collected);
   const sessions = new Sessions(context, channels);
   return {
     context,

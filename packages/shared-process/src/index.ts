@@ -37,7 +37,8 @@ export { type OwnedProcess, type OwnedSpawnOptions, spawnOwned } from "./spawn/o
 export { isDefunct, type ParsedStat, parseStat, type ProcessStat } from "./stat.ts";
 export type { Spare } from "./tree/ancestry.ts";
 export { endTree, type EndTreeOptions, type TreeReport } from "./tree/end.ts";
-export { findTree, type FoundTree, type TreeProcess } from "./tree/find.ts";
+export { findTree, type FoundTree } from "./tree/find.ts";
+export type { TreeProcess } from "./tree/members.ts";
 export { defaultKeep } from "./tree/keep.ts";
 export { type MarkedProcess, type MarkedScan, scanMarked, type ScanOptions } from "./tree/scan.ts";
 export {

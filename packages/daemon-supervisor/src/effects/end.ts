@@ -12,6 +12,7 @@ import type { RetainedProcess, SessionStore } from "@holdfast/session-worker/tra
 import type { StopIntent, WorkerProcess } from "../lifecycle/state.ts";
 import { MARKER_NAME } from "../names.ts";
 import { saysDiskFull } from "../disk.ts";
+import type { Collected } from "./collected.ts";
 import type { Context } from "./context.ts";
 import { freshValues } from "./context.ts";
 import { leftBy, removeLeftoverCgroups } from "./leftovers.ts";
@@ -26,12 +27,14 @@ const RETAIN_AFTER_MS = 10_000;
 export class Ender {
   readonly #context: Context;
   readonly #stores: Stores;
+  readonly #collected: Collected;
   /** When the processes of a generation could first not be listed. */
   readonly #since = new Map<string, number>();
 
-  constructor(context: Context, stores: Stores) {
+  constructor(context: Context, stores: Stores, collected: Collected) {
     this.#context = context;
     this.#stores = stores;
+    this.#collected = collected;
   }
 
   /** Recovery: interrupted work is marked, the rest stays queued; the store stays open to admit requests. */
@@ -162,6 +165,7 @@ export class Ender {
     const report = await endTree({
       marker: { name: MARKER_NAME, value: marker },
       cgroup: openWorkerCgroup(process),
+      known: this.#collected.of(generation),
       graceMs: force ? 0 : SWEEP_GRACE_MS,
       force,
       spare: isNested,
@@ -173,6 +177,7 @@ export class Ender {
     if (report.scan === "incomplete" && !this.#isLong(generation))
       throw new CodedError("scan_incomplete", "processes could not be listed");
     this.#since.delete(generation);
+    this.#collected.forget(generation);
     const { processes: unproven } = report.unproven;
     if (unproven.length > 0) this.#context.log.warn({ generation, unproven }, "may be of the session; not signalled");
     return leftBy(report, marker);

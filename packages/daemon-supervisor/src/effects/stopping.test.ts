@@ -42,7 +42,11 @@ function worldOf(
     onDecision: () => undefined,
   });
   const log = pino({ level: "silent" });
-  const watcher = new Watcher({ observer, counters: newCounters(), registry, log, clock }, { handleOf: () => null });
+  const watcher = new Watcher(
+    { observer, counters: newCounters(), registry, log, clock },
+    { handleOf: () => null },
+    { collect: () => {} },
+  );
   const identity = identified.kind === "identified" ? identified.identity : processOf("g").identity;
   const recorded: WorkerProcess = { ...processOf("g"), identity, lifelinePath };
   registry.enroll("s", { name: "reconnecting", process: recorded, launches: [], due: null }, []);

@@ -3,6 +3,7 @@ import { awaitsProcess } from "../lifecycle/reduce.ts";
 import type { WorkerProcess } from "../lifecycle/state.ts";
 import { GENERATION_NAME } from "../names.ts";
 import { verdictOf } from "../verdict.ts";
+import type { Collected } from "./collected.ts";
 import type { Context } from "./context.ts";
 
 /** While something waits for the end of a process that can neither be held nor proven gone. */
@@ -20,13 +21,15 @@ export interface Children {
 export class Watcher {
   readonly #context: WatchContext;
   readonly #children: Children;
+  readonly #collected: Pick<Collected, "collect">;
   /** Adopted workers by generation. */
   readonly #held = new Map<string, ProcessHandle>();
   readonly #polling = new Set<string>();
 
-  constructor(context: WatchContext, children: Children) {
+  constructor(context: WatchContext, children: Children, collected: Pick<Collected, "collect">) {
     this.#context = context;
     this.#children = children;
+    this.#collected = collected;
   }
 
   /** One look; true when it is over. */
@@ -85,6 +88,7 @@ export class Watcher {
 
   signal(sessionId: string, process: WorkerProcess, order: { signal: "SIGTERM" | "SIGKILL"; stopId: string }): void {
     const { counters, registry, log } = this.#context;
+    this.#collected.collect(process);
     const outcome = this.#send(process, order.signal);
     const sent = outcome.kind === "sent";
     if (sent) counters.signalsSent += 1;

@@ -6,10 +6,10 @@ import { defaultObserver } from "../observe/default.ts";
 import { systemPorts } from "../ports.ts";
 import type { Clock } from "../types.ts";
 import { defaultKeep } from "./keep.ts";
-import type { Member } from "./members.ts";
+import { type Member, type TreeProcess, treeProcess } from "./members.ts";
 import type { UnprovenProcess } from "./prove.ts";
 import { killAll, signalEach } from "./signal.ts";
-import { isKnown, type TreeProcess, treeProcess } from "./find.ts";
+import { isKnown } from "./find.ts";
 import { type Found, Tree, type TreeOptions } from "./tree.ts";
 
 export interface EndTreeOptions extends TreeOptions {

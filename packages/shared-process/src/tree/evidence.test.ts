@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { FakeProcessTable } from "../testing/index.ts";
 import type { ProcessIdentity, ProcessObserver } from "../types.ts";
+import { findTree } from "./find.ts";
 import { end, environment, GROUP, groupOf, marker, observers } from "./tree.testing.ts";
 
 function identityOf(observer: ProcessObserver, pid: number): ProcessIdentity {
@@ -33,6 +34,21 @@ describe.each(Object.entries(observers))("endTree with %s", (_name, observerOf) 
     const report = await end(table, { observer: observerOf(table) });
     expect(report).toMatchObject({ ended: 3, remaining: [] });
     expect(table.delivered.filter(({ signal }) => signal === "SIGKILL").map(({ pid }) => pid)).toEqual([21, 22]);
+  });
+
+  it("knows whom an earlier look has found, after their parents' end, and nobody who has their numbers by now", async () => {
+    const table = new FakeProcessTable();
+    table.start({ pid: 20 });
+    for (const pid of [21, 22, 23]) table.start({ pid, ppid: 20, command: pid === 23 ? "tmux" : "sleep" });
+    const observer = observerOf(table);
+    const { processes } = findTree({ root: identityOf(observer, 20), observer, ports: table });
+    table.reap(20);
+    for (const pid of [21, 23]) table.change(pid, { ppid: 1 });
+    table.start({ pid: 22, startTicks: "9000" });
+    table.start({ pid: 24, ppid: 21 });
+    const report = await end(table, { marker, known: processes, observer });
+    expect(report).toMatchObject({ ended: 2, remaining: [], kept: [{ command: "tmux" }] });
+    expect(signalled(table).toSorted((a, b) => a - b)).toEqual([21, 24]);
   });
 
   it("takes a handle of the root as well, and leaves it open", async () => {

@@ -1,16 +1,8 @@
 import { invariant } from "../errors.ts";
 import { defaultObserver } from "../observe/default.ts";
-import type { ProcessIdentity } from "../types.ts";
-import type { Member } from "./members.ts";
+import { type TreeProcess, treeProcess } from "./members.ts";
 import type { UnprovenProcess } from "./prove.ts";
 import { Tree, type TreeOptions } from "./tree.ts";
-
-export interface TreeProcess {
-  readonly identity: ProcessIdentity;
-  readonly command: string;
-  /** What proved that it is of the tree. */
-  readonly evidence: Member["evidence"];
-}
 
 export interface FoundTree {
   /** `incomplete`: there may be more than was found, for the reason in `problem`. */
@@ -36,5 +28,3 @@ export function findTree(options: TreeOptions): FoundTree {
 
 export const isKnown = ({ root, marker, cgroup }: TreeOptions): boolean =>
   [root, marker, cgroup].some((one) => one !== undefined && one !== null);
-
-export const treeProcess = ({ identity, command, evidence }: Member): TreeProcess => ({ identity, command, evidence });

@@ -13,6 +13,15 @@ export interface Member {
   readonly handle: ProcessHandle | null;
 }
 
+export interface TreeProcess {
+  readonly identity: ProcessIdentity;
+  readonly command: string;
+  /** What proved that it is of the tree. */
+  readonly evidence: Member["evidence"];
+}
+
+export const treeProcess = ({ identity, command, evidence }: Member): TreeProcess => ({ identity, command, evidence });
+
 /** A handle is a descriptor, and a quarter of the usual 1,024 leaves enough for everything else that the caller does. */
 export const MAX_HANDLES = 256;
 

@@ -3,8 +3,9 @@ import { type ProcessPorts, systemPorts } from "../ports.ts";
 import type { Marker, ProcessHandle, ProcessIdentity, ProcessObserver } from "../types.ts";
 import type { Spare } from "./ancestry.ts";
 import { Anchors, type Root } from "./anchors.ts";
+import { statIn } from "../observe/rules.ts";
 import { isKept } from "./keep.ts";
-import { keepsNumber, MAX_HANDLES, type Member, Members } from "./members.ts";
+import { keepsNumber, MAX_HANDLES, type Member, Members, type TreeProcess } from "./members.ts";
 import { Prover, type UnprovenProcess } from "./prove.ts";
 import { type Evidence, reach } from "./reach.ts";
 import { readTable, type Row, type Table } from "./table.ts";
@@ -17,6 +18,8 @@ export interface TreeOptions {
   readonly marker?: Marker;
   /** Whoever is in it; groups below are others'. */
   readonly cgroup?: Cgroup | null;
+  /** Found by an earlier look, since when their parents may have ended: their identity is the proof. */
+  readonly known?: readonly TreeProcess[];
   /** Processes of others, with everything below them: no members, by whatever evidence, and not listed. */
   readonly spare?: Spare;
   /** By default one for all calls without. */
@@ -59,6 +62,20 @@ export class Tree implements Disposable {
     this.#anchors = new Anchors(ports, this.members, this.#root);
     const { members } = this;
     this.#prover = new Prover({ ports, observer, marker, cgroup, root: this.#root, members, anchors: this.#anchors });
+    this.#anchors.join((options.known ?? []).flatMap((one) => this.#recall(one) ?? []));
+  }
+
+  /** What is read by number is its own if it is there after. */
+  #recall({ identity, command, evidence }: TreeProcess): Member | null {
+    const held = this.members.hold(identity);
+    if (held.kind !== "opened") return null;
+    const { handle } = held;
+    const stat = statIn(() => this.#ports.readFile(`/proc/${identity.pid}/stat`));
+    const member = { identity, command, evidence, session: stat?.session ?? 0, group: stat?.pgrp ?? 0, handle };
+    const isThere = stat !== null && this.members.verdictOf(member).kind === "current";
+    if (isThere) this.members.add(member);
+    else this.members.release(handle);
+    return isThere ? member : null;
   }
 
   get unproven(): readonly UnprovenProcess[] {

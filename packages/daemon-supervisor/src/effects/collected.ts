@@ -1,0 +1,48 @@
+import { findTree, reasonOf, startIdOf } from "@holdfast/shared-process";
+import type { TreeProcess } from "@holdfast/shared-process";
+import { isNested, openWorkerCgroup } from "@holdfast/session-worker/transport";
+import type { WorkerProcess } from "../lifecycle/state.ts";
+import { MARKER_NAME } from "../names.ts";
+import type { Context } from "./context.ts";
+
+/**
+ * Whoever descended from a worker when it was about to be signalled. Its end tears them off, and what has dropped its environment could
+ * not be told for the session's any more (DESIGN §3.3).
+ */
+export class Collected {
+  readonly #context: Pick<Context, "observer" | "log">;
+  readonly #byGeneration = new Map<string, ReadonlyMap<string, TreeProcess>>();
+
+  constructor(context: Pick<Context, "observer" | "log">) {
+    this.#context = context;
+  }
+
+  /** To be called before each signal, in its turn. Never throws: a stop goes on with what is known. */
+  collect(worker: WorkerProcess): void {
+    const { observer, log } = this.#context;
+    const { generation, identity, marker } = worker;
+    const cgroup = openWorkerCgroup(worker);
+    // Whoever is in the group stays in it, so that the sweep finds it there.
+    if (cgroup !== null) return;
+    try {
+      const root = identity;
+      const found = findTree({ root, marker: { name: MARKER_NAME, value: marker }, spare: isNested, observer });
+      const others = found.processes.filter((one) => one.identity.pid !== identity.pid);
+      const before = this.#byGeneration.get(generation) ?? new Map<string, TreeProcess>();
+      this.#byGeneration.set(
+        generation,
+        new Map([...before, ...others.map((one) => [startIdOf(one.identity), one] as const)]),
+      );
+    } catch (error) {
+      log.warn({ generation, reason: reasonOf(error) }, "the worker's processes could not be listed before its signal");
+    }
+  }
+
+  of(generation: string): readonly TreeProcess[] {
+    return [...(this.#byGeneration.get(generation)?.values() ?? [])];
+  }
+
+  forget(generation: string): void {
+    this.#byGeneration.delete(generation);
+  }
+}
