@@ -39,7 +39,7 @@ export type { Spare } from "./tree/ancestry.ts";
 export { endTree, type EndTreeOptions, type TreeReport } from "./tree/end.ts";
 export { findTree, type FoundTree, type TreeProcess } from "./tree/find.ts";
 export { defaultKeep } from "./tree/keep.ts";
-export { type MarkedProcess, type MarkedScan, scanMarked, type ScanOptions } from "./tree/scan.ts";
+export { type MarkedProcess, type MarkedScan, scanMarked } from "./tree/scan.ts";
 export {
   type EnvironmentScan,
   type EnvironmentScanOptions,
