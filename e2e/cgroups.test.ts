@@ -111,7 +111,7 @@ it("I145 a forced stop ends what was given a home and no marker, as Holdfast's o
   await using home = await Home.open();
   await home.newSession("s");
   const command = newSleep();
-  await home.ok(["prompt", "s", `HOLDFAST_HOME=/h env -u HOLDFAST_SESSION ${command} > /dev/null 2>&1 &`]);
+  await home.ok(["prompt", "s", `HOLDFAST_HOME=/h env -u HOLDFAST_SESSION setsid ${command} > /dev/null 2>&1 &`]);
   await waitFor(() => running(command).length === 1, "it runs");
   await home.ok(["session", "stop", "s", "--force"]);
   const left = running(command);

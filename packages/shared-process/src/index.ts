@@ -40,7 +40,7 @@ export { endTree, type EndTreeOptions, type TreeReport } from "./tree/end.ts";
 export { findTree, type FoundTree } from "./tree/find.ts";
 export type { TreeProcess } from "./tree/members.ts";
 export { defaultKeep } from "./tree/keep.ts";
-export { type MarkedProcess, type MarkedScan, scanMarked, type ScanOptions } from "./tree/scan.ts";
+export { type MarkedProcess, type MarkedScan, scanMarked } from "./tree/scan.ts";
 export {
   type EnvironmentScan,
   type EnvironmentScanOptions,

@@ -17,40 +17,18 @@ describe("scanMarked", () => {
     table.start({ pid: 23, environment: { MY_HOLDFAST_SESSION: "s1" } });
     table.start({ pid: 24, environment, state: "Z" });
     table.start({ pid: 25 });
-    const scan = scanMarked(marker, { ports: table });
+    const scan = scanMarked(marker, table);
     expect(scan).toMatchObject({ kind: "complete", unreadable: 0 });
     expect(scan.processes).toEqual([
-      { identity: expect.objectContaining({ pid: 20, startTicks: "1000" }), command: ") Z 0 (", keepable: false },
+      { identity: expect.objectContaining({ pid: 20, startTicks: "1000" }), command: ") Z 0 (" },
     ]);
-  });
-
-  it("marks kept programs and what runs below them as keepable", () => {
-    const table = new FakeProcessTable();
-    table.start({ pid: 20, command: "sh", ppid: 1, environment });
-    table.start({ pid: 21, command: "tmux: server", ppid: 1, environment });
-    table.start({ pid: 22, command: "bash", ppid: 21, environment });
-    table.start({ pid: 23, command: "vim", ppid: 22, environment });
-    table.start({ pid: 24, command: "sleep", ppid: 25, environment });
-    table.start({ pid: 25, command: "sleep", ppid: 24, environment });
-    const keepable = scanMarked(marker, { ports: table }).processes.filter((found) => found.keepable);
-    expect(keepable.map((found) => found.identity.pid)).toEqual([21, 22, 23]);
-    expect(scanMarked(marker, { ports: table, keep: [] }).processes.some((found) => found.keepable)).toBe(false);
-  });
-
-  it("I153 leaves out what is spared, with everything below it", () => {
-    const table = new FakeProcessTable();
-    table.start({ pid: 20, command: "holdfastd", environment });
-    table.start({ pid: 21, command: "mkfifo", ppid: 20, environment });
-    table.start({ pid: 22, command: "sleep", environment });
-    const { processes } = scanMarked(marker, { ports: table, spare: ({ command }) => command === "holdfastd" });
-    expect(processes.map(({ identity }) => identity.pid)).toEqual([22]);
   });
 
   it("finds a marker whose value is not ASCII", () => {
     const table = new FakeProcessTable();
     const bytes = Buffer.from("größe", "utf8").toString("latin1");
     table.start({ pid: 20, environment: { NAME: bytes } });
-    expect(scanMarked({ name: "NAME", value: "größe" }, { ports: table }).processes).toHaveLength(1);
+    expect(scanMarked({ name: "NAME", value: "größe" }, table).processes).toHaveLength(1);
   });
 
   it.each<[string, (table: FakeProcessTable) => void]>([
@@ -61,14 +39,14 @@ describe("scanMarked", () => {
   ])("I134 says incomplete, with the problem, when %s", (_title, change) => {
     const table = new FakeProcessTable();
     change(table);
-    expect(scanMarked(marker, { ports: table })).toMatchObject({ kind: "incomplete", problem: expect.any(String) });
+    expect(scanMarked(marker, table)).toMatchObject({ kind: "incomplete", problem: expect.any(String) });
   });
 
   it("counts what it may not read and skips what vanishes", () => {
     const table = new FakeProcessTable();
     table.start({ pid: 20, unreadable: { environ: "EACCES" } });
     table.start({ pid: 21, unreadable: { environ: "ESRCH" } });
-    expect(scanMarked(marker, { ports: table })).toEqual({ kind: "complete", processes: [], unreadable: 1 });
+    expect(scanMarked(marker, table)).toEqual({ kind: "complete", processes: [], unreadable: 1 });
   });
 });
 

@@ -3,15 +3,11 @@ import { observe } from "../observe/observe.ts";
 import { type ProcessPorts, systemPorts } from "../ports.ts";
 import { isDefunct } from "../stat.ts";
 import type { Host, Marker, ProcessIdentity } from "../types.ts";
-import { atOrBelow, type Member, type Spare, without } from "./ancestry.ts";
-import { defaultKeep, isKept } from "./keep.ts";
 import { listProcesses } from "./list.ts";
 
 export interface MarkedProcess {
   readonly identity: ProcessIdentity;
   readonly command: string;
-  /** A program of the keep list, or a descendant of one: the shells inside a terminal multiplexer live with it. */
-  readonly keepable: boolean;
 }
 
 export interface MarkedScan {
@@ -25,21 +21,13 @@ export interface MarkedScan {
   readonly problem?: string;
 }
 
-export interface ScanOptions {
-  readonly keep?: readonly string[];
-  /** What it names is left out, with its descendants, as if it did not carry the marker. */
-  readonly spare?: Spare | undefined;
-  readonly ports?: ProcessPorts | undefined;
-}
-
 /**
  * All running processes with exactly `NAME=VALUE` in their environment, without the caller. Zombies do not run (I98).
  */
-export function scanMarked(marker: Marker, options: ScanOptions = {}): MarkedScan {
-  const ports = options.ports ?? systemPorts;
+export function scanMarked(marker: Marker, ports: ProcessPorts = systemPorts): MarkedScan {
   const list = listProcesses(ports);
   if (list.kind === "blind") return { kind: "incomplete", processes: [], unreadable: 0, problem: list.problem };
-  const members = new Map<number, Member>();
+  const processes: MarkedProcess[] = [];
   let unreadable = 0;
   let problem: string | null = null;
   for (const pid of list.pids) {
@@ -47,16 +35,8 @@ export function scanMarked(marker: Marker, options: ScanOptions = {}): MarkedSca
     const found = examine(ports, pid, { marker, host: list.host });
     if (found === "unreadable") unreadable += 1;
     else if (typeof found === "string") problem = problem ?? `process ${pid}: ${found}`;
-    else if (found !== null) members.set(pid, found);
+    else if (found !== null) processes.push(found);
   }
-  const { keep = defaultKeep, spare } = options;
-  const isKeepable = (member: Member): boolean => isKept(member.command, keep);
-  const own = spare === undefined ? [...members.values()] : without(members, spare);
-  const processes = own.map((member) => ({
-    identity: member.identity,
-    command: member.command,
-    keepable: atOrBelow(member, members, isKeepable),
-  }));
   if (problem !== null) return { kind: "incomplete", processes, unreadable, problem };
   return { kind: "complete", processes, unreadable };
 }
@@ -66,7 +46,7 @@ function examine(
   ports: ProcessPorts,
   pid: number,
   { marker, host }: { readonly marker: Marker; readonly host: Host },
-): Member | string | null {
+): MarkedProcess | string | null {
   const search = searchEnvironment(ports, pid, marker);
   if (search === "absent" || search === "vanished") return null;
   // Counting it as a problem would make every scan of an ordinary desktop incomplete for ever.
@@ -76,6 +56,6 @@ function examine(
   if (seen.kind === "absent" || seen.kind === "thread") return null;
   if (seen.kind === "unknown") return seen.why;
   if (isDefunct(seen.stat)) return null;
-  const { startTicks, command, ppid } = seen.stat;
-  return { identity: { ...host, pid, startTicks, pidfsInode: null }, command, ppid };
+  const { startTicks, command } = seen.stat;
+  return { identity: { ...host, pid, startTicks, pidfsInode: null }, command };
 }
