@@ -49,7 +49,7 @@ const installedIn = (where: string): string => join(where, "node_modules/@holdfa
 /** The lines that the example prints, in an environment that leads to no other installation (`NODE_PATH`). */
 async function run(where: string, ...args: readonly string[]): Promise<readonly string[]> {
   const options = { cwd: where, env: { PATH: process.env["PATH"] }, extendEnv: false };
-  return (await execa(process.execPath, ["remember.js", ...args], options)).stdout.split("\n");
+  return (await execa(process.execPath, ["remember.mjs", ...args], options)).stdout.split("\n");
 }
 
 const left: Identity[] = [];
@@ -73,7 +73,7 @@ describe("the example of shared-process, installed from its packed package", () 
   it("is the first example of the package's README, to the letter", () => {
     const readme = readFileSync(join(packageFolder, "README.md"), "utf8");
     const [, first] = /^## Use\n+```js\n([^]*?)^```$/m.exec(readme) ?? [];
-    expect(first).toBe(readFileSync(join(example, "remember.js"), "utf8"));
+    expect(first).toBe(readFileSync(join(example, "remember.mjs"), "utf8"));
   });
 
   it("stops the process that it remembered, from another program, and learns by what it ended", async () => {

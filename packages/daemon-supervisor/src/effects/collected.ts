@@ -1,5 +1,5 @@
 import { findTree, reasonOf, startIdOf } from "@holdfast/shared-process";
-import type { TreeProcess } from "@holdfast/shared-process";
+import type { Spare, TreeProcess } from "@holdfast/shared-process";
 import { isNested, openWorkerCgroup } from "@holdfast/session-worker/transport";
 import type { WorkerProcess } from "../lifecycle/state.ts";
 import { MARKER_NAME } from "../names.ts";
@@ -25,9 +25,15 @@ export class Collected {
     // Whoever is in the group stays in it, so that the sweep finds it there.
     if (cgroup !== null) return;
     try {
-      const root = identity;
-      const found = findTree({ root, marker: { name: MARKER_NAME, value: marker }, spare: isNested, observer });
-      const others = found.processes.filter((one) => one.identity.pid !== identity.pid);
+      const isWorker = (one: Parameters<Spare>[0]): boolean => one.identity.pid === identity.pid;
+      const found = findTree({
+        root: identity,
+        marker: { name: MARKER_NAME, value: marker },
+        // The worker itself is a program of Holdfast's as well, and the root of all the others.
+        spare: (one) => !isWorker(one) && isNested(one),
+        observer,
+      });
+      const others = found.processes.filter((one) => !isWorker(one));
       const before = this.#byGeneration.get(generation) ?? new Map<string, TreeProcess>();
       this.#byGeneration.set(
         generation,

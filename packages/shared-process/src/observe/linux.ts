@@ -22,7 +22,7 @@ export function createLinuxObserver(
   const without = (reason: string): ProcessObserver =>
     // With a /proc of another namespace kill(2) can still prove an end, so that stays with the narrow back-end.
     whyProcIsBlind(deps.ports) === "no-proc"
-      ? createBareObserver("no-proc", `/proc is not mounted, and ${reason}`)
+      ? createBareObserver("no-proc", `/proc cannot be read, and ${reason}`)
       : createNarrowObserver(deps, reason);
   const strongest = (): Strongest => {
     const found = findPidfds();

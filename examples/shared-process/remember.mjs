@@ -1,4 +1,4 @@
-// `node remember.js start`, and later, from any other program: `node remember.js stop`.
+// `node remember.mjs start`, and later, from any other program: `node remember.mjs stop`.
 import { spawn } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { createObserver } from "@holdfast/shared-process";
