@@ -99,12 +99,13 @@ it("I139 of two claimers who looked at the same moment one wins, and the other d
   expect(readdirSync(`${home}/owner`)).toEqual(["1.json"]);
 });
 
-it("I131 I132 a lifeline that nobody holds outranks a number that seems to live", async () => {
+it("I131 I132 a lifeline that nobody holds outranks a number and a start tick, and not the kernel's own id", async () => {
   const lifelinePath = `${home}/run/owner-test.alive`;
   await createLifeline(lifelinePath);
   const held = holdLifeline(lifelinePath);
   expect(epochOf(claim(real, { lifelinePath }))).toBe(1);
   expect(epochOf(claim(real))).toBe("alive");
   held[Symbol.dispose]();
-  expect(epochOf(claim(real))).toBe(2);
+  expect(epochOf(claim(observing({ kind: "current", basis: "kernel-id" })))).toBe("alive");
+  expect(epochOf(claim(observing({ kind: "current", basis: "start-time" })))).toBe(2);
 });
