@@ -28,7 +28,10 @@ export async function runMidway(run: Run, round: Round): Promise<void> {
   await endAll(newcomers);
 }
 
-/** The daemon is the one that signals. */
+/**
+ * The daemon is the one that signals. One stop after another, so that it is frozen long before its first signal is due, and not
+ * between the last look of a signal and the signal itself: without the library that is the window that is left.
+ */
 async function duringStops(
   run: Run,
   stops: readonly Case[],
@@ -36,21 +39,23 @@ async function duringStops(
 ): Promise<Newcomer[]> {
   const { home } = run;
   const daemon = home.daemon();
-  const targets = sessions.slice(0, stops.length);
-  for (const { worker } of targets) await home.freeze(worker);
-  const prepared = stops.map((planned, index) => {
+  const taken: Newcomer[] = [];
+  for (const [index, planned] of stops.entries()) {
+    const session = sessions[index];
+    if (!session) throw new Error("there is a session for each stop");
+    const { sessionId } = session;
     const newcomers: Newcomer[] = [];
-    return { planned, sessionId: targets[index]?.sessionId ?? "", newcomers };
-  });
-  await runCases(run, prepared, async () => {
-    await waitFor(() => targets.every(({ sessionId }) => home.descriptor(sessionId).stop), "both stops have begun");
-    await home.freeze(daemon);
-    for (const [index, session] of targets.entries())
-      prepared[index]?.newcomers.push(...(await replaced(run, session)));
-    await pause(STOP_DUE_MS);
-    signal(daemon, "SIGCONT");
-  });
-  return prepared.flatMap(({ newcomers }) => newcomers);
+    await home.freeze(session.worker);
+    await runCases(run, [{ planned, sessionId, newcomers }], async () => {
+      await waitFor(() => home.descriptor(sessionId).stop, "the stop has begun");
+      await home.freeze(daemon);
+      newcomers.push(...(await replaced(run, session)));
+      await pause(STOP_DUE_MS);
+      signal(daemon, "SIGCONT");
+    });
+    taken.push(...newcomers);
+  }
+  return taken;
 }
 
 /** The command itself signals: the frozen daemon first, then the frozen worker. */
