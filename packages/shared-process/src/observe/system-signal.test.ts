@@ -24,7 +24,7 @@ function signalAfter(world: World, change: (world: World) => void, signal: Signa
 const bound = variants.filter(({ name }) => name !== "macos-narrow");
 
 describe.each(variants)("a signal by $name", ({ name, create }) => {
-  it.each(["SIGKILL", "SIGTERM"] as const)("I16 reaches the recorded process: %s", (signal) => {
+  it.each(["SIGKILL", "SIGTERM"] as const)("I16 I95 reaches the recorded process: %s", (signal) => {
     const world = create();
     expect(signalAfter(world, () => {}, signal)).toEqual({ kind: "sent", via: via[name] });
     const delivered = name.startsWith("macos") ? signal : "SIGKILL";

@@ -1,6 +1,7 @@
 import { dirname } from "node:path/posix";
 import type { CgroupPorts } from "../cgroup/ports.ts";
 import type { FakeProcessTable } from "./fake-process-table.ts";
+import { systemError } from "./system-error.ts";
 
 /** Where the made-up machine has mounted cgroup v2. */
 const MOUNT = "/sys/fs/cgroup";
@@ -122,8 +123,4 @@ export class FakeCgroups implements CgroupPorts {
     const errno = this.fails.get(`${call} ${path}`);
     if (errno !== undefined) throw systemError(errno);
   }
-}
-
-function systemError(code: string): Error {
-  return Object.assign(new Error(code), { code });
 }

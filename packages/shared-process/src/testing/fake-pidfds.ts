@@ -1,5 +1,6 @@
 import type { PidfdFeatures, PidfdLibrary, PidfdState } from "../library/pidfd.ts";
 import type { ExitInfo, Signal } from "../types.ts";
+import { systemError } from "./system-error.ts";
 
 /** What the fake needs of a process table: who has a number, by a serial that is never given twice. */
 export interface PidfdTable {
@@ -134,8 +135,4 @@ export class FakePidfds implements PidfdLibrary {
     if (held === undefined) throw systemError("EBADF");
     return held;
   }
-}
-
-function systemError(code: string): Error {
-  return Object.assign(new Error(code), { code });
 }
