@@ -1,9 +1,10 @@
 import { spawn } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
+import { removeCgroups } from "./cgroups.ts";
 
 /** What the first process of the namespace runs. A shell reaps what others leave; Node would not. */
 const FIRST = '"$@"; exit $?';
@@ -31,6 +32,8 @@ export async function inPrivateNamespace<T>({ program, args, timeoutMs }: Namesp
     const lines = stdout.split("\n").filter((line) => line !== "");
     return lines.map((line): T => JSON.parse(line));
   } finally {
+    // The homes lie in `r`; whoever ended with the namespace has left their groups empty.
+    if (existsSync(join(root, "r"))) removeCgroups(join(root, "r"));
     rmSync(root, { recursive: true, force: true, maxRetries: 3 });
   }
 }
