@@ -4,9 +4,11 @@ import { end, start } from "./children.ts";
 
 /**
  * Each reads from the same descriptor and never gets anything, so that all end with this program, however it ends. The shell does
- * nothing but wait for them, and reaps each at once.
+ * nothing but wait for them, and reaps each at once. They are forks of it that run no program of their own: the kernel takes
+ * longer to end a larger one, which says nothing of how soon the end is noticed.
  */
-const SCRIPT = 'i=0; while [ $i -lt "$1" ]; do cat <&3 >/dev/null & echo $!; i=$((i+1)); done; exec 3<&-; wait';
+const SCRIPT =
+  'i=0; while [ $i -lt "$1" ]; do { read -r _ <&3; } >/dev/null & echo $!; i=$((i+1)); done; exec 3<&-; wait';
 
 /** Idle processes of a shell: neither this program nor a watcher is their parent. */
 export interface Population extends AsyncDisposable {

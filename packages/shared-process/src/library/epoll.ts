@@ -1,4 +1,5 @@
 import { closeSync } from "node:fs";
+import { rethrowLater } from "../errors.ts";
 import { checked } from "./call.ts";
 import type { Koffi } from "./koffi.ts";
 
@@ -11,6 +12,7 @@ const BATCH = 64;
 /** `struct epoll_event` is packed on x86-64 alone. */
 const EVENT_BYTES = process.arch === "x64" || process.arch === "ia32" ? 12 : 16;
 const TOKEN_AT = EVENT_BYTES - 8;
+const WORD = Int32Array.BYTES_PER_ELEMENT;
 
 export interface Epoll {
   watch(fd: number, until: "ended" | "reaped", callback: () => void): Disposable;
@@ -27,23 +29,26 @@ export function createEpoll(koffi: Koffi): Epoll {
   const control = library.func("int epoll_ctl(int ep, int operation, int fd, void *event)");
   const wait = library.func("int epoll_wait(int ep, void *events, int size, int timeout)");
   const watched = new Map<number, () => void>();
-  const events = Buffer.alloc(BATCH * EVENT_BYTES);
+  const events = new Int32Array((BATCH * EVENT_BYTES) / WORD);
   let epoll: { readonly fd: number; readonly poll: object } | null = null;
   let lastToken = 0;
 
   const collect = (fd: number): void => {
     for (;;) {
       const count = checked(koffi, "epoll_wait", () => wait(fd, events, BATCH, 0));
-      const tokens = Array.from({ length: count }, (_, index) => events.readUInt32LE(index * EVENT_BYTES + TOKEN_AT));
-      // An error thrown into the library would vanish there; and a callback may dispose of the next one's watch.
-      for (const token of tokens) queueMicrotask(() => report(token));
+      for (let index = 0; index < count; index += 1) report(events[(index * EVENT_BYTES + TOKEN_AT) / WORD]);
       if (count < BATCH) return;
     }
   };
-  const report = (token: number): void => {
+  const report = (token = 0): void => {
     const callback = watched.get(token);
     watched.delete(token);
-    callback?.();
+    try {
+      callback?.();
+    } catch (error) {
+      // Thrown into the library it would vanish.
+      rethrowLater(error);
+    }
   };
   const begin = (): { readonly fd: number; readonly poll: object } => {
     const fd = checked(koffi, "epoll_create1", () => create(EPOLL_CLOEXEC));
@@ -60,11 +65,11 @@ export function createEpoll(koffi: Koffi): Epoll {
     watch: (fd, until, callback) => {
       epoll ??= begin();
       const ep = epoll.fd;
-      const token = (lastToken = (lastToken + 1) % 0xffff_ffff);
+      const token = (lastToken = (lastToken + 1) % 0x7fff_ffff);
       const event = Buffer.alloc(EVENT_BYTES);
       // A hang-up, which a pidfd gives when its process is reaped, is always reported.
       event.writeUInt32LE((until === "ended" ? EPOLLIN : 0) | EPOLLONESHOT, 0);
-      event.writeUInt32LE(token, TOKEN_AT);
+      event.writeInt32LE(token, TOKEN_AT);
       checked(koffi, "epoll_ctl", () => control(ep, EPOLL_CTL_ADD, fd, event));
       watched.set(token, callback);
       return {

@@ -18,9 +18,9 @@ const SO_PEERPIDFD = 77;
 /** _IOWR(0xFF, 11, struct pidfd_info) with the structure's first published size of 64 bytes. */
 const GET_INFO = 0xc040_ff0b;
 const INFO_BYTES = 64;
-/** Mask bit PIDFD_INFO_EXIT, and where `exit_code` lies. */
-const INFO_EXIT = 1n << 3n;
-const EXIT_CODE_AT = 60;
+/** Bit PIDFD_INFO_EXIT of the mask, the first field, and where `exit_code` lies; counted in words of 4 bytes. */
+const INFO_EXIT = 1 << 3;
+const EXIT_CODE_AT = 15;
 const POLLIN = 0x1;
 const POLLHUP = 0x10;
 /** Somebody else has closed the descriptor. */
@@ -107,18 +107,34 @@ function stateOf({ poll, koffi }: Calls, fd: number): PidfdState {
   return (events & POLLIN) === 0 ? "alive" : "ended";
 }
 
+const info = new Int32Array(INFO_BYTES / Int32Array.BYTES_PER_ELEMENT);
+
+/** Asks into `info`. A process that is not reaped has no status yet, and the bit is taken out of the mask. */
+function askForExit({ ioctl, koffi }: Calls, fd: number): void {
+  info.fill(0);
+  info[0] = INFO_EXIT;
+  checked(koffi, "ioctl", () => ioctl(fd, GET_INFO, info));
+}
+
 /** The wait status, as waitpid(2) gives it. */
-function exitStatusOf({ ioctl, koffi }: Calls, fd: number): ExitInfo["status"] {
-  const info = Buffer.alloc(INFO_BYTES);
-  info.writeBigUInt64LE(INFO_EXIT, 0);
+function exitStatusOf(calls: Calls, fd: number): ExitInfo["status"] {
   try {
-    checked(koffi, "ioctl", () => ioctl(fd, GET_INFO, info));
+    askForExit(calls, fd);
   } catch {
     // A kernel that does not know the request, or forgets the processes that it has reaped: nobody can tell.
     return null;
   }
-  if ((info.readBigUInt64LE(0) & INFO_EXIT) === 0n) return null;
-  return statusFromWait(info.readInt32LE(EXIT_CODE_AT));
+  const [mask = 0, status = 0] = [info[0], info[EXIT_CODE_AT]];
+  return (mask & INFO_EXIT) === 0 ? null : statusFromWait(status);
+}
+
+function tellsExits(calls: Calls, fd: number): boolean {
+  try {
+    askForExit(calls, fd);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function probe(
@@ -127,19 +143,17 @@ function probe(
 ): PidfdFeatures {
   const own = library.open(pid);
   try {
-    const { koffi, syscall, ioctl } = calls;
+    const { koffi, syscall } = calls;
     library.stateOf(own);
     // Signal 0 is sent to nobody. Throws where the calls are filtered.
     checked(koffi, "pidfd_send_signal", () => syscall(PIDFD_SEND_SIGNAL, own, 0, 0, 0));
     const group = Number(syscall(PIDFD_SEND_SIGNAL, own, 0, 0, SIGNAL_PROCESS_GROUP));
     const groupErrno = koffi.errno();
-    const info = Buffer.alloc(INFO_BYTES);
-    info.writeBigUInt64LE(INFO_EXIT, 0);
     return {
       kernelIds: hasPidfs(library, own, parentPid),
       // Whoever leads no group gets ESRCH; a kernel that does not know the flag says EINVAL.
       groupSignals: group === 0 || groupErrno === constants.errno.ESRCH,
-      exitStatus: Number(ioctl(own, GET_INFO, info)) === 0,
+      exitStatus: tellsExits(calls, own),
       peers: hasPeers(library, calls),
     };
   } finally {

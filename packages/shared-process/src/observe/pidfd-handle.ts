@@ -150,20 +150,28 @@ function watchEnd(deps: PidfdDeps, { fd, pid }: { fd: number; pid: number }, end
   const close = (): void => {
     for (const one of open.splice(0)) one[Symbol.dispose]();
   };
-  const tell = (at: number): void => {
-    close();
-    ended({ at, status: pidfds.exitStatusOf(fd) });
+  // Nobody waits for the descriptor to leave the epoll set, where it is disarmed.
+  const tell = (exit: ExitInfo): void => {
+    try {
+      ended(exit);
+    } finally {
+      close();
+    }
   };
+  const kernelStatus = (): ExitInfo["status"] => (pidfds.features.exitStatus ? pidfds.exitStatusOf(fd) : null);
   const begun = (): void => {
     const at = clock.now();
-    close();
-    const status = zombieStatus(ports, pid);
+    const kept = kernelStatus();
+    if (kept !== null) return tell({ at, status: kept });
+    const left = zombieStatus(ports, pid);
     const state = pidfds.stateOf(fd);
     // While it is not reaped the number is its own, so what was read by it before this is, too.
-    if (status !== null && state === "ended") return ended({ at, status });
-    if (!pidfds.features.exitStatus || state === "reaped") return tell(at);
-    open.push(clock.setTimer(STATUS_WAIT_MS, () => tell(at), { background: true }));
-    tryWatch(open, () => pidfds.watch(fd, "reaped", () => tell(at)));
+    if (left !== null && state === "ended") return tell({ at, status: left });
+    if (!pidfds.features.exitStatus || state === "reaped") return tell({ at, status: kernelStatus() });
+    close();
+    const late = (): void => tell({ at, status: kernelStatus() });
+    open.push(clock.setTimer(STATUS_WAIT_MS, late, { background: true }));
+    tryWatch(open, () => pidfds.watch(fd, "reaped", late));
   };
   const look = (): ExitInfo | null => (pidfds.stateOf(fd) === "alive" ? null : { at: clock.now(), status: null });
   if (!tryWatch(open, () => pidfds.watch(fd, "ended", begun))) open.push(poller.watch(look, begun));
