@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { compareIdentities, startIdOf } from "./identity.ts";
+import { damagedRecords } from "./damaged-records.testing.ts";
+import { compareIdentities, isProcessIdentity, startIdOf } from "./identity.ts";
 import type { ProcessIdentity } from "./types.ts";
 
 const base: ProcessIdentity = {
@@ -92,6 +93,14 @@ describe("compareIdentities", () => {
   it("I16 says current for two equal whole identities, and unknown once either lacks its start time", () => {
     expect(compareIdentities(base, { ...base })).toMatchObject({ kind: "current" });
     expect(compareIdentities({ ...base, startTicks: null }, base)).toMatchObject({ kind: "unknown" });
+  });
+
+  it("I16 says unknown for what is no identity, a field short or of another form", () => {
+    for (const damaged of damagedRecords(base)) {
+      expect(isProcessIdentity(damaged)).toBe(false);
+      expect(compareIdentities(damaged, base)).toEqual({ kind: "unknown", why: "unparsable" });
+      expect(compareIdentities(base, damaged)).toEqual({ kind: "unknown", why: "unparsable" });
+    }
   });
 
   it("does not depend on which side was recorded", () => {

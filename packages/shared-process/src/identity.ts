@@ -1,8 +1,32 @@
+import { isPid } from "./observe/observe.ts";
 import type { Host, ProcessIdentity, Verdict } from "./types.ts";
 
 type Elsewhere = Extract<Verdict, { kind: "gone" | "unknown" }>;
 
 const NO_COMMON_FIELD = { kind: "unknown", why: "no-common-field" } as const;
+export const NO_IDENTITY = { kind: "unknown", why: "unparsable" } as const;
+
+/**
+ * Whether a value, from a file perhaps, is an identity: every field there, each of its form. A field that is missing altogether
+ * is damage, and must not be compared as if the process had none.
+ */
+export function isProcessIdentity(value: unknown): value is ProcessIdentity {
+  if (typeof value !== "object" || value === null) return false;
+  const fields: Partial<Record<keyof ProcessIdentity, unknown>> = value;
+  return (
+    isPid(fields.pid) &&
+    isTextOrNull(fields.machineId) &&
+    isTextOrNull(fields.bootId) &&
+    isTextOrNull(fields.pidNamespace) &&
+    isTextOrNull(fields.timeNamespace) &&
+    isDigitsOrNull(fields.startTicks) &&
+    isDigitsOrNull(fields.pidfsInode)
+  );
+}
+
+const isTextOrNull = (value: unknown): boolean => value === null || typeof value === "string";
+const isDigitsOrNull = (value: unknown): boolean => value === null || (typeof value === "string" && DIGITS.test(value));
+const DIGITS = /^\d+$/;
 
 /**
  * Says whether `observed`, what now has the recorded number, is the recorded process. The strongest field both have
@@ -11,6 +35,7 @@ const NO_COMMON_FIELD = { kind: "unknown", why: "no-common-field" } as const;
  * observer's to add.
  */
 export function compareIdentities(recorded: ProcessIdentity, observed: ProcessIdentity): Verdict {
+  if (!isProcessIdentity(recorded) || !isProcessIdentity(observed)) return NO_IDENTITY;
   const elsewhere = compareBoots(recorded, observed);
   if (elsewhere !== null) return elsewhere;
   const kernelIds = compareFields(recorded.pidfsInode, observed.pidfsInode);
@@ -32,6 +57,7 @@ export function compareIdentities(recorded: ProcessIdentity, observed: ProcessId
  * ids the time namespace must be the same as well.
  */
 export function compareHosts(recorded: ProcessIdentity, host: Host, withKernelIds: boolean): Elsewhere | null {
+  if (!isProcessIdentity(recorded)) return NO_IDENTITY;
   const elsewhere = compareBoots(recorded, host) ?? comparePidNamespaces(recorded, host);
   if (elsewhere !== null) return elsewhere;
   return withKernelIds && recorded.pidfsInode !== null ? null : compareTimeNamespaces(recorded, host);

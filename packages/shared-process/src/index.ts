@@ -12,7 +12,7 @@ export { type CgroupPorts, systemCgroupPorts } from "./cgroup/ports.ts";
 export { systemClock } from "./clock.ts";
 export { type Environment, ownEnvironment, sessionEnvironment } from "./environment.ts";
 export { CodedError, errnoOf, invariant, reasonOf } from "./errors.ts";
-export { compareIdentities, startIdOf } from "./identity.ts";
+export { compareIdentities, isProcessIdentity, startIdOf } from "./identity.ts";
 export { systemIds } from "./ids.ts";
 export {
   createLifeline,

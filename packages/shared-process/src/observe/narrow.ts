@@ -1,4 +1,5 @@
 import { CodedError } from "../errors.ts";
+import { isProcessIdentity, NO_IDENTITY } from "../identity.ts";
 import type { ProcessPorts } from "../ports.ts";
 import { watchExit } from "../spawn/exit.ts";
 import { isDefunct } from "../stat.ts";
@@ -21,7 +22,9 @@ export function createNarrowObserver(deps: LinuxDeps, reason: string): ProcessOb
   const { ports, readHost } = deps;
   const look = (identity: ProcessIdentity): Sight => sight(ports, readHost(), identity);
   const attempt = (identity: ProcessIdentity, order: Order): SignalOutcome =>
-    signalInTurn(deps, identity.pid, { order, look: () => look(identity), via: "narrow-window" });
+    isProcessIdentity(identity)
+      ? signalInTurn(deps, identity.pid, { order, look: () => look(identity), via: "narrow-window" })
+      : { kind: "not-sent", verdict: NO_IDENTITY };
   return {
     capabilities: () => narrowCapabilities(reason),
     self: () => {

@@ -1,5 +1,5 @@
 import { errnoOf } from "../errors.ts";
-import { compareHosts, compareIdentities } from "../identity.ts";
+import { compareHosts, compareIdentities, isProcessIdentity, NO_IDENTITY } from "../identity.ts";
 import type { ProcessPorts } from "../ports.ts";
 import type { ProcessIdentity, Verdict } from "../types.ts";
 import { isPid } from "./observe.ts";
@@ -15,6 +15,7 @@ export interface Look extends Disposable {
 }
 
 export function lookAt(system: System, ports: ProcessPorts, recorded: ProcessIdentity): Look {
+  if (!isProcessIdentity(recorded)) return blind(NO_IDENTITY);
   const host = { ...system.host(), pid: recorded.pid, startTicks: null, pidfsInode: null };
   const elsewhere = compareHosts(...system.comparable(recorded, host), false);
   // A record of another boot or machine is not probed: its number means nothing here.

@@ -4,6 +4,7 @@ import { Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { damagedRecords } from "../damaged-records.testing.ts";
 import { createLifeline, holdLifeline } from "../lifeline.ts";
 import type { ExitInfo, OpenOptions, ProcessHandle } from "../types.ts";
 import { MacosWorld, PID, record, variants, WindowsWorld, type World } from "./system-worlds.testing.ts";
@@ -50,6 +51,20 @@ describe.each(variants)("$name", ({ name, create }) => {
       "gone",
       "unknown",
     ]);
+  });
+
+  it("I16 is unknown for a record that was damaged, and opens and signals nothing", () => {
+    const world = create();
+    const observer = world.observer();
+    const recorded = record(world, observer);
+    for (const damaged of damagedRecords(recorded)) {
+      const verdict = { kind: "unknown", why: "unparsable" };
+      expect(observer.verdict(damaged)).toEqual(verdict);
+      expect(observer.open(damaged)).toEqual(verdict);
+      expect(observer.signal(damaged, "SIGKILL")).toEqual({ kind: "not-sent", verdict });
+      expect(observer.signalGroup(damaged, "SIGKILL")).toEqual({ kind: "not-sent", verdict });
+    }
+    expect(observer.verdict(recorded)).toMatchObject({ kind: "current" });
   });
 
   it("throws identity_unreadable when it is hidden from itself", () => {

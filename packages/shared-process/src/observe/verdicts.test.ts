@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { damagedRecords } from "../damaged-records.testing.ts";
 import { eachState } from "./states.testing.ts";
 import { BACKENDS, open, openDescriptors, PID, world } from "./world.testing.ts";
 
@@ -48,6 +49,18 @@ describe.each(BACKENDS)("verdict by %s", (backend) => {
     expect(records.map((record) => observer.signal(record, "SIGKILL"))).toEqual(
       verdicts.map((verdict) => ({ kind: "not-sent", verdict })),
     );
+    expect(calls).toEqual([]);
+  });
+
+  it("I16 is unknown for a record that was damaged, and probes, opens and signals nothing", () => {
+    const { observer, recorded, calls } = world(backend);
+    for (const damaged of damagedRecords(recorded)) {
+      const verdict = { kind: "unknown", why: "unparsable" };
+      expect(observer.verdict(damaged)).toEqual(verdict);
+      expect(observer.open(damaged)).toEqual(verdict);
+      expect(observer.signal(damaged, "SIGKILL")).toEqual({ kind: "not-sent", verdict });
+      expect(observer.signalGroup(damaged, "SIGKILL")).toEqual({ kind: "not-sent", verdict });
+    }
     expect(calls).toEqual([]);
   });
 
