@@ -3,6 +3,7 @@ import { type ProcessPorts, systemPorts } from "../ports.ts";
 import type { Marker, ProcessHandle, ProcessIdentity, ProcessObserver } from "../types.ts";
 import type { Spare } from "./ancestry.ts";
 import { Anchors, type Root } from "./anchors.ts";
+import { isProcessIdentity } from "../identity.ts";
 import { statIn } from "../observe/rules.ts";
 import { isKept } from "./keep.ts";
 import { keepsNumber, MAX_HANDLES, type Member, Members, type TreeProcess } from "./members.ts";
@@ -68,14 +69,21 @@ export class Tree implements Disposable {
   /** What is read by number is its own if it is there after. */
   #recall({ identity, command, evidence }: TreeProcess): Member | null {
     const held = this.members.hold(identity);
+    if (held.kind === "unknown") this.#prover.note({ identity, command, why: held.why });
     if (held.kind !== "opened") return null;
     const { handle } = held;
     const stat = statIn(() => this.#ports.readFile(`/proc/${identity.pid}/stat`));
     const member = { identity, command, evidence, session: stat?.session ?? 0, group: stat?.pgrp ?? 0, handle };
-    const isThere = stat !== null && this.members.verdictOf(member).kind === "current";
-    if (isThere) this.members.add(member);
-    else this.members.release(handle);
-    return isThere ? member : null;
+    const verdict = this.members.verdictOf(member);
+    if (verdict.kind === "current" && stat !== null) {
+      this.members.add(member);
+      return member;
+    }
+    this.members.release(handle);
+    const isThere = verdict.kind === "current" || verdict.kind === "unknown";
+    if (isThere)
+      this.#prover.note({ identity, command, why: verdict.kind === "unknown" ? verdict.why : "evidence-lost" });
+    return null;
   }
 
   get unproven(): readonly UnprovenProcess[] {
@@ -111,7 +119,7 @@ export class Tree implements Disposable {
       isKept: isKeptRow,
     });
     const kept = this.#prover.prove(found, table);
-    const problem = whyHidden(listed, table) ?? table.problem;
+    const problem = whyHidden(listed, table) ?? table.problem ?? this.#whyRootUnknown();
     return {
       kind: problem === null ? "complete" : "incomplete",
       problem,
@@ -124,6 +132,12 @@ export class Tree implements Disposable {
 
   [Symbol.dispose](): void {
     this.members[Symbol.dispose]();
+  }
+
+  /** Nobody can say of its number, session and group whose they are: it may run, with all that descends from it (I134). */
+  #whyRootUnknown(): string | null {
+    const verdict = this.#root?.verdict();
+    return verdict?.kind === "unknown" ? `the root: ${verdict.why}` : null;
   }
 
   /** The row of the root, if it is the root's own, be it as a zombie. */
@@ -161,7 +175,12 @@ function whyHidden(listed: CgroupMembers | undefined, { rows }: Table): string |
 }
 
 function rootOf(root: ProcessIdentity | ProcessHandle, observer: ProcessObserver): Root {
-  const isHandle = "signal" in root;
-  const { pid, startTicks } = isHandle ? root.identity : root;
-  return { pid, startTicks, verdict: () => (isHandle ? root.verdict() : observer.verdict(root)) };
+  if (isHandle(root))
+    return { pid: root.identity.pid, startTicks: root.identity.startTicks, verdict: () => root.verdict() };
+  // A damaged record has no number, and every observer says that it is unknown.
+  const { pid, startTicks } = isProcessIdentity(root) ? root : { pid: 0, startTicks: null };
+  return { pid, startTicks, verdict: () => observer.verdict(root) };
 }
+
+const isHandle = (root: ProcessIdentity | ProcessHandle): root is ProcessHandle =>
+  typeof root === "object" && root !== null && "signal" in root;
