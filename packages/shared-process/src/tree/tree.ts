@@ -1,18 +1,21 @@
 import type { Cgroup, CgroupMembers } from "../cgroup/cgroup.ts";
 import { type ProcessPorts, systemPorts } from "../ports.ts";
-import type { Marker, ProcessHandle, ProcessIdentity, ProcessObserver } from "../types.ts";
+import type { Marker, ProcessHandle, ProcessIdentity, ProcessObserver, Verdict } from "../types.ts";
 import type { Spare } from "./ancestry.ts";
 import { Anchors, type Root } from "./anchors.ts";
-import { statIn } from "../observe/rules.ts";
+import { keepsNumber, statIn } from "../observe/rules.ts";
 import { isKept } from "./keep.ts";
-import { keepsNumber, MAX_HANDLES, type Member, Members, type TreeProcess } from "./members.ts";
+import { MAX_HANDLES, type Member, Members, type TreeProcess } from "./members.ts";
 import { Prover, type UnprovenProcess } from "./prove.ts";
 import { type Evidence, reach } from "./reach.ts";
 import { readTable, type Row, type Table } from "./table.ts";
 
 /** By what a tree is known; at least one of the first three. */
 export interface TreeOptions {
-  /** Whoever descends from it, or is in the session or group that it leads or led. */
+  /**
+   * Whoever descends from it, or is in the session or group that it leads. Once it is reaped, who is in those that it led is proven by a
+   * handle opened before, as long as somebody is in the group (see `holdsNumber`); otherwise they are reported as unproven.
+   */
   readonly root?: ProcessIdentity | ProcessHandle;
   /** Whoever has it in the environment with which it was started. */
   readonly marker?: Marker;
@@ -163,5 +166,6 @@ function whyHidden(listed: CgroupMembers | undefined, { rows }: Table): string |
 function rootOf(root: ProcessIdentity | ProcessHandle, observer: ProcessObserver): Root {
   const isHandle = "signal" in root;
   const { pid, startTicks } = isHandle ? root.identity : root;
-  return { pid, startTicks, verdict: () => (isHandle ? root.verdict() : observer.verdict(root)) };
+  const verdict = (): Verdict => (isHandle ? root.verdict() : observer.verdict(root));
+  return { pid, startTicks, verdict, holdsNumber: () => (isHandle ? root.holdsNumber() : keepsNumber(verdict())) };
 }
