@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from "vitest";
 import { encodeMark } from "../format/line.ts";
 import { SIMULATED_DIRECTORY, SimulatedDisk, simulatedOptions } from "../testing/index.ts";
-import { printCounts } from "../testing/print-counts.ts";
+import { printCounts } from "../proof/print-counts.ts";
 import {
   type Change,
   cuts,
@@ -19,7 +19,7 @@ import {
   type SmallJournal,
   smallJournal,
   unfinishedClaim,
-} from "../testing/small-journal.ts";
+} from "../proof/small-journal.ts";
 import { openJournal } from "./open.ts";
 
 /** `lost`: the documented residual risk, taken for a torn batch. */

@@ -2,8 +2,8 @@ import { invariant } from "@holdfast/shared-process";
 import { encodeLine, HEAD_SEED, LF } from "../format/line.ts";
 import { readJournal } from "../journal/read.ts";
 import type { JournalReport } from "../types.ts";
-import { openSimulated, SIMULATED_DIRECTORY, SIMULATED_KINDS } from "./open-simulated.ts";
-import { SimulatedDisk } from "./simulated-disk.ts";
+import { openSimulated, SIMULATED_DIRECTORY, SIMULATED_KINDS } from "../testing/open-simulated.ts";
+import { SimulatedDisk } from "../testing/simulated-disk.ts";
 
 /**
  * Where a byte lies: `durable` records are covered by a later batch's watermark, `last` are those of the last batch, `end` the very
