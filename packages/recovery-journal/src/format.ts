@@ -23,6 +23,9 @@
  * line's `d` covers is corruption, else it is a torn tail. `mark` stands, after one empty line, where the next batch will begin
  * and is overwritten by it (every record is longer): unsynced and without a sequence, it extends that proof to the last batch.
  *
+ * A segment is allocated and synced whole before its first record, and no record holds a NUL: a file shorter than `cap`, or NULs,
+ * behind a record without its mark is corruption, behind a bare snapshot a claim that was not synced yet.
+ *
  * A segment is authoritative once its snapshot up to `seal` is whole; the highest such one counts. While a lower segment
  * stands, nothing on the higher one was ever acknowledged, so a higher one without a whole snapshot is an unfinished claim.
  */

@@ -1,7 +1,7 @@
 import { CodedError } from "@holdfast/shared-process";
+import type { FileSystem } from "../file-system.ts";
 import { openJournal } from "../journal/open.ts";
 import type { Journal, OpenJournalOptions } from "../types.ts";
-import type { SimulatedDisk } from "./simulated-disk.ts";
 
 export const SIMULATED_KINDS = ["prompt", "tool", "restored-action"] as const;
 export type SimulatedKind = (typeof SIMULATED_KINDS)[number];
@@ -9,7 +9,7 @@ export const SIMULATED_DIRECTORY = "/journal";
 
 /** Options for a journal on a simulated disk whose former owners are all gone. */
 export function simulatedOptions(
-  disk: SimulatedDisk,
+  disk: FileSystem,
   changes: Partial<OpenJournalOptions<SimulatedKind>> = {},
 ): OpenJournalOptions<SimulatedKind> {
   return {
@@ -25,7 +25,7 @@ export function simulatedOptions(
 
 /** Opens such a journal; throws `CodedError("not_opened")` for any other result. */
 export async function openSimulated(
-  disk: SimulatedDisk,
+  disk: FileSystem,
   changes: Partial<OpenJournalOptions<SimulatedKind>> = {},
 ): Promise<Journal<SimulatedKind>> {
   const result = await openJournal(simulatedOptions(disk, changes));
