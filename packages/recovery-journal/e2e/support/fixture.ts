@@ -4,7 +4,8 @@ import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 export const fixture = (name: string): string => fileURLToPath(new URL(`../fixtures/${name}`, import.meta.url));
-export const baseEnv = { PATH: process.env["PATH"] ?? "/usr/bin:/bin" };
+/** mkfs lies where a user's PATH need not lead. */
+export const baseEnv = { PATH: [process.env["PATH"] ?? "/usr/bin:/bin", "/usr/sbin", "/sbin"].join(delimiter) };
 
 /** Where a writer flushes. */
 export const engines = ["inline", "async"] as const;
@@ -18,9 +19,7 @@ export function obstacle(...commands: readonly string[]): string | null {
 }
 
 function isThere(command: string): boolean {
-  // mkfs and losetup lie where a user's PATH does not lead.
-  const directories = [...baseEnv.PATH.split(delimiter), "/usr/sbin", "/sbin"];
-  return directories.some((directory) => {
+  return baseEnv.PATH.split(delimiter).some((directory) => {
     try {
       accessSync(join(directory, command), constants.X_OK);
       return true;

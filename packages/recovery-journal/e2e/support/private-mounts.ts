@@ -32,7 +32,8 @@ export class PrivateMounts implements AsyncDisposable {
   /** Runs a command inside to its end and gives its output. Throws when it fails. */
   run(...command: readonly string[]): string {
     const [name, ...args] = this.inside(...command);
-    return execFileSync(name ?? "", args, { encoding: "utf8", cwd: "/", stdio: ["ignore", "pipe", "pipe"] });
+    const options = { env: baseEnv, encoding: "utf8", cwd: "/", stdio: "pipe" } as const;
+    return execFileSync(name ?? "", args, options);
   }
 
   /** A file's path as seen from outside, as long as the namespace is there. */
