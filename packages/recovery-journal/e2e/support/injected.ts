@@ -23,7 +23,7 @@ const DETAIL_BYTES = 12_000;
 export interface Injection {
   readonly kind: Kind;
   readonly errno: "EIO" | "ENOSPC";
-  /** The how manieth call of that kind. */
+  /** Counted by thread: the writer flushes on its own. */
   readonly nth: number;
 }
 
@@ -34,7 +34,7 @@ export interface Injected {
   readonly calls: number;
 }
 
-/** A writer's whole life under strace, in a directory of its own, in which one call fails; with `null`, none. Calls are counted by thread. */
+/** A writer's whole life under strace, in a directory of its own, in which one call fails; with `null`, none. */
 export async function runInjected(root: string, kind: Kind, injection: Injection | null): Promise<Injected> {
   const ledger = new Ledger();
   const directory = join(root, "journal");

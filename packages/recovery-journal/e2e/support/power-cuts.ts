@@ -31,8 +31,8 @@ export interface PowerCuts {
 }
 
 /**
- * One journal on a loop-mounted file system, and in each round a writer that is frozen somewhere in its work, after which the file
- * system is shut down without writing anything more, not even its log, and mounted again.
+ * One journal on a loop-mounted file system, and in each round a writer that is frozen somewhere in its work, after which the
+ * file system is shut down without writing anything more, not even its log, and mounted again.
  */
 export async function powerCuts(options: PowerCuts): Promise<Ledger> {
   const { fileSystem, rounds, without, root, onRound } = options;
@@ -84,8 +84,8 @@ function shutDown(mounts: PrivateMounts, mountPoint: string): void {
 const STOPPED_OR_IN_THE_KERNEL = /^[TD]$/;
 
 /**
- * Waits until no thread can run a line of the program: it is stopped, or in a call of the kernel on whose way back it stops. Otherwise
- * it could acknowledge a flush that the kernel took back after the shutdown, which a power cut leaves no time for.
+ * Waits until no thread can run a line of the program: it is stopped, or in a call of the kernel on whose way back it stops.
+ * Otherwise it could acknowledge a flush that the kernel took back after the shutdown, which a power cut leaves no time for.
  */
 async function frozen(pid: number): Promise<void> {
   const isFrozen = (): boolean =>

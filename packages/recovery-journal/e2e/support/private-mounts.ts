@@ -3,8 +3,8 @@ import { once } from "node:events";
 import { baseEnv } from "./fixture.ts";
 
 /**
- * A mount namespace of its own, held by a shell: what is mounted in it is seen nowhere else, and gone, loop devices too, when the shell
- * and all that was started in it has ended. The shell ends when this process does.
+ * A mount namespace of its own, held by a shell: what is mounted in it is seen nowhere else, and gone, loop devices too, when
+ * the shell and all that was started in it has ended. The shell ends when this process does.
  */
 export class PrivateMounts implements AsyncDisposable {
   readonly #shell: ChildProcess;

@@ -67,7 +67,7 @@ export class SegmentFile {
     this.#sequence += records.length;
   }
 
-  /** Takes back what a write that was cut off has left: whole records of it would be found by the next owner, though refused. */
+  /** Takes back what a write that was cut off has left: its whole records would be found by the next owner, though refused. */
   #blank(length: number): void {
     try {
       writeAll(this.#place.fs, this.fd, Buffer.alloc(length, LF), this.#offset);
