@@ -93,12 +93,18 @@ export class CommitQueue {
     const { fs } = this.#options.place;
     try {
       this.#file.write(batch.map(({ json }) => json));
-      if (this.#options.engine === "inline") fs.fdatasync(this.#file.fd);
     } catch (error) {
       this.#failed(batch, error);
       return;
     }
     if (this.#options.engine === "inline") {
+      try {
+        fs.fdatasync(this.#file.fd);
+      } catch (error) {
+        // Whatever the error: the batch is written, and may be found there.
+        this.#poison(batch, error);
+        return;
+      }
       this.#flushed(batch);
       return;
     }

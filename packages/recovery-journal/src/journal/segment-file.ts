@@ -1,9 +1,9 @@
 import { constants } from "node:fs";
 import { join } from "node:path";
-import { writeAll } from "../durable/write-all.ts";
+import { isDiskFull, writeAll } from "../durable/write-all.ts";
 import type { FileSystem } from "../file-system.ts";
 import { segmentName } from "../format.ts";
-import { encodeMark, encodeRecord, LINE_OVERHEAD_BYTES } from "../format/line.ts";
+import { encodeMark, encodeRecord, LF, LINE_OVERHEAD_BYTES } from "../format/line.ts";
 import type { SegmentImage } from "./segment-image.ts";
 
 export interface SegmentPlace {
@@ -57,9 +57,23 @@ export class SegmentFile {
       encodeRecord(record, { sequence: durable + 1 + index, durable }, this.#seed),
     );
     const bytes = Buffer.concat(lines);
-    writeAll(this.#place.fs, this.fd, bytes, this.#offset);
+    try {
+      writeAll(this.#place.fs, this.fd, bytes, this.#offset);
+    } catch (error) {
+      if (isDiskFull(error)) this.#blank(bytes.length);
+      throw error;
+    }
     this.#offset += bytes.length;
     this.#sequence += records.length;
+  }
+
+  /** Takes back what a write that was cut off has left: its whole records would be found by the next owner, though refused. */
+  #blank(length: number): void {
+    try {
+      writeAll(this.#place.fs, this.fd, Buffer.alloc(length, LF), this.#offset);
+    } catch {
+      // What the first write did not reach is refused once more; what it did is overwritten by now.
+    }
   }
 
   /** Says, after a flush and unsynced, that all is durable: damage to the last batch is then told from a torn one. */

@@ -158,18 +158,27 @@ describe("writing", () => {
     const disk = new SimulatedDisk();
     const journal = await openSimulated(disk);
     disk.inject({ call: "write", errno: "ENOSPC", effect: "half" });
-    const refused = await Promise.allSettled([journal.begin(prompt("a")), journal.begin(prompt("b"))]);
+    const batch = [journal.begin(prompt("a")), journal.begin(prompt("b", { text: "x".repeat(300) }))];
+    const refused = await Promise.allSettled(batch);
     expect(refused.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
     expect(journal.state).toBe("live");
+    // The whole record of `a` was written: refused, it must not be found by the next owner.
+    expect(report(disk)).toMatchObject({ kind: "ok", open: [] });
     await journal.begin(prompt("c"));
     expect(report(disk)).toMatchObject({ kind: "ok", segment: 2, tornBytes: 0, open: [{ operationId: "c" }] });
   });
 
-  it.each(["inline", "async"] as const)("is poisoned for good by a failed flush: %s", async (engine) => {
+  it.each([
+    { engine: "inline", errno: "EIO" },
+    { engine: "async", errno: "EIO" },
+    // Not a refusal for want of room: the record is written, and may be found.
+    { engine: "inline", errno: "ENOSPC" },
+    { engine: "async", errno: "ENOSPC" },
+  ] as const)("is poisoned for good by a failed flush: $errno $engine", async ({ engine, errno }) => {
     const disk = new SimulatedDisk();
     const journal = await openSimulated(disk, { engine });
     await journal.begin(prompt("a"));
-    disk.inject({ call: "fdatasync", errno: "EIO" });
+    disk.inject({ call: "fdatasync", errno });
     await expect(journal.begin(prompt("b"))).rejects.toMatchObject({ code: "journal_poisoned" });
     await expect(journal.begin(prompt("c"))).rejects.toMatchObject({ code: "journal_poisoned" });
     expect(journal.state).toBe("poisoned");
