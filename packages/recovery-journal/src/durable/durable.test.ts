@@ -10,14 +10,18 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
+import type { CodedError } from "@holdfast/shared-process";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { nodeFileSystem as fs } from "../node-file-system.ts";
-import { SimulatedDisk } from "../testing/index.ts";
+import { type CallName, SimulatedDisk } from "../testing/index.ts";
+import { isInPlace, systemErrnoOf } from "./outcome.ts";
 import { ensurePrivateDirectory, ensurePrivateDirectoryAsync } from "./private-directory.ts";
 import { publishFile } from "./publish-file.ts";
-import { replaceFile } from "./replace-file.ts";
+import { replaceFile, replaceFileAsync } from "./replace-file.ts";
 import { createMarkerFile, readBounded, removeFile } from "./small-files.ts";
+import { isUnsupported } from "./sync-directory.ts";
+import { isDiskFull } from "./write-all.ts";
 
 let root: string;
 const modeOf = (path: string): number => statSync(path).mode & 0o777;
@@ -26,6 +30,15 @@ beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), "holdfast-durable-"));
 });
 afterEach(() => rmSync(root, { recursive: true }));
+
+function thrownBy(run: () => unknown): unknown {
+  try {
+    run();
+  } catch (error) {
+    return error;
+  }
+  return undefined;
+}
 
 describe("on the real disk", () => {
   it("makes exact modes with a simulated umask of 000 and of 077", () => {
@@ -52,6 +65,16 @@ describe("on the real disk", () => {
       0o600,
     ]);
     expect(readdirSync(root).toSorted()).toEqual(["f", "victim"]);
+  });
+
+  it("I109 refuses a directory that is a link, before anything is written", async () => {
+    const [folder, link] = [join(root, "folder"), join(root, "link")];
+    mkdirSync(folder);
+    symlinkSync(folder, link);
+    const refusal = { code: "not_replaced", data: { path: join(link, "f") }, cause: { code: "unsafe_directory" } };
+    expect(thrownBy(() => replaceFile(fs, join(link, "f"), "x"))).toMatchObject(refusal);
+    await expect(replaceFileAsync(fs, join(link, "f"), "x")).rejects.toMatchObject(refusal);
+    expect(readdirSync(folder)).toEqual([]);
   });
 
   it("publishes once and never clobbers", () => {
@@ -113,16 +136,112 @@ describe("on a disk that fails", () => {
     expect(new Set(after)).toEqual(new Set(["new and longer"]));
   });
 
-  it.each(["write", "fsync", "rename", "fchmod"] as const)(
-    "leaves no temporary file and throws the error of %s",
-    (call) => {
-      const disk = new SimulatedDisk();
-      disk.plant("/f", Buffer.from("old"));
-      disk.inject({ call, errno: "ENOSPC", effect: "half" });
-      expect(() => replaceFile(disk, "/f", "new")).toThrow(`ENOSPC: simulated, ${call}`);
-      expect([disk.readdir("/"), disk.contentOf("/f").toString(), disk.openDescriptors]).toEqual([["f"], "old", 0]);
-    },
-  );
+  const replacements: Record<string, (disk: SimulatedDisk) => Promise<unknown>> = {
+    replaceFile: (disk) => Promise.resolve(thrownBy(() => replaceFile(disk, "/f", "new"))),
+    replaceFileAsync: (disk) =>
+      replaceFileAsync(disk, "/f", "new").then(
+        () => undefined,
+        (error: unknown) => error,
+      ),
+  };
+  const withOld = (): SimulatedDisk => {
+    const disk = new SimulatedDisk();
+    disk.plant("/f", Buffer.from("old"));
+    disk.fsync(disk.open("/", 0));
+    return disk;
+  };
+  const contents = (disks: Iterable<SimulatedDisk>): string[] =>
+    [...new Set([...disks].map((state) => state.contentOf("/f").toString()))].toSorted();
+
+  describe.each(Object.entries(replacements))("%s", (_, replace) => {
+    it("I69 I109 says, whichever call fails, what is in place and whether a power cut changes that", async () => {
+      const calls: string[] = [];
+      const first = withOld();
+      first.onCall = (call) => void calls.push(call);
+      expect(await replace(first)).toBe(undefined);
+      const codes = new Set<string>();
+      for (const [index, call] of calls.entries()) {
+        for (const effect of ["none", "half", "all"] as const) {
+          const disk = withOld();
+          const open = disk.openDescriptors;
+          let count = -1;
+          disk.onCall = () => {
+            count += 1;
+            if (count === index) disk.inject({ call: calls[index] as CallName, errno: "ENOSPC", effect });
+          };
+          const error = await replace(disk);
+          disk.onCall = null;
+          const code = error === undefined ? "replaced" : (error as CodedError).code;
+          codes.add(code);
+          const after = contents(disk.crashStates());
+          const expected = {
+            replaced: ["new", ["new"]],
+            not_replaced: ["old", ["old"]],
+            replaced_not_durable: ["new", after.length === 1 ? ["new"] : ["new", "old"]],
+          }[code];
+          expect([index, call, effect, code, disk.contentOf("/f").toString(), after]).toEqual([
+            index,
+            call,
+            effect,
+            code,
+            ...(expected ?? []),
+          ]);
+          if (error !== undefined) {
+            expect([isDiskFull(error), systemErrnoOf(error), isInPlace(error)]).toEqual([
+              true,
+              "ENOSPC",
+              code === "replaced_not_durable",
+            ]);
+            expect(error).toMatchObject({ data: { path: "/f" }, cause: { code: "ENOSPC" } });
+            expect(String(error)).toContain(`ENOSPC: simulated, ${call}`);
+          }
+          // Of an open or close that does one thing and says another, nobody knows the descriptor.
+          if (call !== "close" && call !== "open") expect(disk.openDescriptors).toBe(open);
+          expect(disk.readdir("/")).toEqual(["f"]);
+          // Done again, it is as if it had not failed.
+          expect(await replace(disk)).toBe(undefined);
+          expect(contents(disk.crashStates())).toEqual(["new"]);
+        }
+      }
+      expect([...codes].toSorted()).toEqual(["not_replaced", "replaced", "replaced_not_durable"]);
+    });
+  });
+
+  it("I109 says that a file is published, when only its durability is in doubt", () => {
+    const disk = new SimulatedDisk();
+    disk.inject({ call: "fsync", errno: "EIO", pathEnds: "/" });
+    const error = thrownBy(() => publishFile(disk, "/p", "x"));
+    expect(error).toMatchObject({ code: "published_not_durable", data: { path: "/p" }, cause: { code: "EIO" } });
+    expect([isInPlace(error), disk.readdir("/"), publishFile(disk, "/p", "y")]).toEqual([
+      true,
+      ["p"],
+      { kind: "exists" },
+    ]);
+    disk.inject({ call: "write", errno: "EIO" });
+    expect(thrownBy(() => publishFile(disk, "/q", "x"))).toMatchObject({ code: "not_published" });
+    expect(disk.readdir("/")).toEqual(["p"]);
+  });
+
+  it.each(["/", "/m"])("I109 leaves no marker that its maker does not know of, when the sync of %s fails", (path) => {
+    const disk = new SimulatedDisk();
+    disk.inject({ call: "fsync", errno: "EIO", pathEnds: path });
+    expect(() => createMarkerFile(disk, "/m")).toThrow("EIO");
+    expect(disk.readdir("/")).toEqual([]);
+    createMarkerFile(disk, "/m");
+    expect(disk.openDescriptors).toBe(0);
+  });
+
+  it("takes a directory that cannot be synced for durable on Windows alone", () => {
+    const refused = (code: string) => Object.assign(new Error(code), { code });
+    for (const code of ["EINVAL", "ENOTSUP", "EOPNOTSUPP", "EPERM", "EISDIR"]) {
+      expect([code, isUnsupported(refused(code), "win32"), isUnsupported(refused(code), "linux")]).toEqual([
+        code,
+        true,
+        false,
+      ]);
+    }
+    expect(isUnsupported(refused("EIO"), "win32")).toBe(false);
+  });
 
   it("I169 makes a directory and those above it durable without a sync that the caller's loop waits for", async () => {
     const disk = new (class extends SimulatedDisk {
