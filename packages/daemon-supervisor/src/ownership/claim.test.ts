@@ -120,7 +120,8 @@ it("I109 a claim that is in place is the claimer's, whether or not a power cut w
   };
   const result = claim(real, { fs: unsynced });
   expect(epochOf(result)).toBe(1);
-  if (result.kind === "claimed") expect(result.ownership.enter("serving", "/socket")).toBe(true);
+  if (result.kind !== "claimed") throw new Error(result.kind);
+  expect(result.ownership.enter("serving", "/socket")).toBe(true);
   expect(topOwner(nodeFileSystem, home)).toMatchObject({ record: { phase: "serving" } });
   expect(epochOf(claim(real))).toBe("alive");
 });

@@ -10,18 +10,16 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import type { CodedError } from "@holdfast/shared-process";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { nodeFileSystem as fs } from "../node-file-system.ts";
-import { type CallName, SimulatedDisk } from "../testing/index.ts";
-import { isInPlace, systemErrnoOf } from "./outcome.ts";
+import { SimulatedDisk } from "../testing/index.ts";
+import { isInPlace } from "./outcome.ts";
 import { ensurePrivateDirectory, ensurePrivateDirectoryAsync } from "./private-directory.ts";
 import { publishFile } from "./publish-file.ts";
 import { replaceFile, replaceFileAsync } from "./replace-file.ts";
 import { createMarkerFile, readBounded, removeFile } from "./small-files.ts";
 import { isUnsupported } from "./sync-directory.ts";
-import { isDiskFull } from "./write-all.ts";
 
 let root: string;
 const modeOf = (path: string): number => statSync(path).mode & 0o777;
@@ -121,6 +119,8 @@ describe("on the real disk", () => {
   });
 });
 
+const refused = (code: string): Error => Object.assign(new Error(code), { code });
+
 describe("on a disk that fails", () => {
   it("I69 I109 has the old bytes or the new ones after a power cut at any call", () => {
     const disk = new SimulatedDisk();
@@ -134,77 +134,6 @@ describe("on a disk that fails", () => {
     expect([...seen].toSorted()).toEqual(["new and longer", "old"]);
     const after = [...disk.crashStates()].map((state) => state.contentOf("/f").toString());
     expect(new Set(after)).toEqual(new Set(["new and longer"]));
-  });
-
-  const replacements: Record<string, (disk: SimulatedDisk) => Promise<unknown>> = {
-    replaceFile: (disk) => Promise.resolve(thrownBy(() => replaceFile(disk, "/f", "new"))),
-    replaceFileAsync: (disk) =>
-      replaceFileAsync(disk, "/f", "new").then(
-        () => undefined,
-        (error: unknown) => error,
-      ),
-  };
-  const withOld = (): SimulatedDisk => {
-    const disk = new SimulatedDisk();
-    disk.plant("/f", Buffer.from("old"));
-    disk.fsync(disk.open("/", 0));
-    return disk;
-  };
-  const contents = (disks: Iterable<SimulatedDisk>): string[] =>
-    [...new Set([...disks].map((state) => state.contentOf("/f").toString()))].toSorted();
-
-  describe.each(Object.entries(replacements))("%s", (_, replace) => {
-    it("I69 I109 says, whichever call fails, what is in place and whether a power cut changes that", async () => {
-      const calls: string[] = [];
-      const first = withOld();
-      first.onCall = (call) => void calls.push(call);
-      expect(await replace(first)).toBe(undefined);
-      const codes = new Set<string>();
-      for (const [index, call] of calls.entries()) {
-        for (const effect of ["none", "half", "all"] as const) {
-          const disk = withOld();
-          const open = disk.openDescriptors;
-          let count = -1;
-          disk.onCall = () => {
-            count += 1;
-            if (count === index) disk.inject({ call: calls[index] as CallName, errno: "ENOSPC", effect });
-          };
-          const error = await replace(disk);
-          disk.onCall = null;
-          const code = error === undefined ? "replaced" : (error as CodedError).code;
-          codes.add(code);
-          const after = contents(disk.crashStates());
-          const expected = {
-            replaced: ["new", ["new"]],
-            not_replaced: ["old", ["old"]],
-            replaced_not_durable: ["new", after.length === 1 ? ["new"] : ["new", "old"]],
-          }[code];
-          expect([index, call, effect, code, disk.contentOf("/f").toString(), after]).toEqual([
-            index,
-            call,
-            effect,
-            code,
-            ...(expected ?? []),
-          ]);
-          if (error !== undefined) {
-            expect([isDiskFull(error), systemErrnoOf(error), isInPlace(error)]).toEqual([
-              true,
-              "ENOSPC",
-              code === "replaced_not_durable",
-            ]);
-            expect(error).toMatchObject({ data: { path: "/f" }, cause: { code: "ENOSPC" } });
-            expect(String(error)).toContain(`ENOSPC: simulated, ${call}`);
-          }
-          // Of an open or close that does one thing and says another, nobody knows the descriptor.
-          if (call !== "close" && call !== "open") expect(disk.openDescriptors).toBe(open);
-          expect(disk.readdir("/")).toEqual(["f"]);
-          // Done again, it is as if it had not failed.
-          expect(await replace(disk)).toBe(undefined);
-          expect(contents(disk.crashStates())).toEqual(["new"]);
-        }
-      }
-      expect([...codes].toSorted()).toEqual(["not_replaced", "replaced", "replaced_not_durable"]);
-    });
   });
 
   it("I109 says that a file is published, when only its durability is in doubt", () => {
@@ -232,7 +161,6 @@ describe("on a disk that fails", () => {
   });
 
   it("takes a directory that cannot be synced for durable on Windows alone", () => {
-    const refused = (code: string) => Object.assign(new Error(code), { code });
     for (const code of ["EINVAL", "ENOTSUP", "EOPNOTSUPP", "EPERM", "EISDIR"]) {
       expect([code, isUnsupported(refused(code), "win32"), isUnsupported(refused(code), "linux")]).toEqual([
         code,
