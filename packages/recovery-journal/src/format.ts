@@ -10,7 +10,7 @@
  *   {"s":1,"d":0,"t":"open","op":{id,g,k,detail},"notes":[…],"o":order,"req":requestId|null,"c":…}     one per open operation
  *   {"s":2,"d":0,"t":"request","id":…,"hash":…,"outcome":{…}|null,"at":ms,"c":…}                       one per remembered request
  *   {"s":3,"d":0,"t":"quarantine","id":…,"evidence":name|null,"sha256":…|null,"why":…,"reason":…,"at":ms,"c":…}
- *                                                                                                      one per unresolved quarantine
+ *                                                                                    one per unresolved quarantine
  *   {"s":4,"d":0,"t":"seal","count":3,"next":order,"c":…}                              the segment holds from here on
  *
  *   {"d":4,"t":"mark","c":…}                                                                           all up to 4 is durable
@@ -29,8 +29,8 @@
  * A segment is authoritative once its snapshot up to `seal` is whole; the highest such one counts. While a lower segment
  * stands, nothing on the higher one was ever acknowledged, so a higher one without a whole snapshot is an unfinished claim.
  *
- * A damaged segment that a person has put in quarantine lives on under the name `quarantine-00000012-<sha256, 8 digits>.jsonl`, which
- * no reader of the journal reads. The segment above it, empty but for the `quarantine` record, says so until a `resolve`.
+ * A damaged segment that a person has put in quarantine lives on as `quarantine-00000012-<sha256, 8 digits>.jsonl`, which no
+ * reader of the journal reads. The segment above it, empty but for the `quarantine` record, says so until a `resolve`.
  */
 export const FORMAT_VERSION = 2;
 
@@ -52,7 +52,7 @@ export const RECORD_MAX_BYTES = 512 * KIB;
 /** Remembered requests beyond this are dropped, the oldest settled first: they leave a quarter of the largest segment free. */
 export const REMEMBERED_MAX_BYTES = 5 * (MIB / 2);
 
-/** Segments kept as evidence, whatever became of their quarantines: whoever has so many has another problem than one segment. */
+/** Segments kept as evidence, their quarantines resolved or not: whoever has so many has another problem than one segment. */
 export const EVIDENCE_MAX = 8;
 
 /** Room kept for the end of every open operation, so that work can be ended on a full disk (I168). */

@@ -46,8 +46,9 @@ export interface JournalOwner {
 }
 
 /**
- * A damage that a person has put aside. What the damaged journal said is not believed and not known: until it is resolved, any operation
- * may have been under way and any request may have been answered, so the owner serves nothing that depends on it.
+ * A damage that a person has put aside. What the damaged journal said is not believed and not known: until it is resolved,
+ * any operation may have been under way and any request may have been answered, so the owner serves nothing that depends on
+ * it.
  */
 export interface Quarantine {
   readonly id: string;

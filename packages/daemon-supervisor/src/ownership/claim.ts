@@ -107,8 +107,8 @@ function publishRecord(fs: FileSystem, record: OwnerRecord): PublishResult {
 }
 
 /**
- * A power cut that takes an owner's record back takes the owner too, and what it brings back names one that is gone: that the record is
- * in place is enough.
+ * A power cut that takes an owner's record back takes the owner too, and what it brings back names one that is gone: that the
+ * record is in place is enough.
  */
 function unlessInPlace<T>(write: () => T): T | null {
   try {

@@ -9,9 +9,9 @@ export type PublishResult = { readonly kind: "published" } | { readonly kind: "e
 
 /**
  * Publishes a complete file under a name that nobody has yet. `link` never clobbers, so of several publishers one wins; the
- * others get `exists`. An error of `link` that does not say what happened (a lost reply) is settled by comparing inodes. Throws
- * `CodedError`, the system error as its cause: `not_published`, for certain, or `published_not_durable` (the file is there; a power
- * cut may take it away).
+ * others get `exists`. An error of `link` that does not say what happened (a lost reply) is settled by comparing inodes.
+ * Throws `CodedError`, the system error as its cause: `not_published`, for certain, or `published_not_durable` (the file is
+ * there; a power cut may take it away).
  */
 export function publishFile(fs: FileSystem, path: string, bytes: Uint8Array | string): PublishResult {
   const content = typeof bytes === "string" ? Buffer.from(bytes) : bytes;

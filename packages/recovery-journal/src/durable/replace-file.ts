@@ -8,9 +8,10 @@ import { discardTemporary, PRIVATE_FILE_MODE, writeTemporary, writeTemporaryAsyn
 
 /**
  * Replaces a file whole (I69, I109): after a crash the old bytes or the new ones are there, never a mixture. Mode 0600 unless
- * given. A link at `path` is replaced itself; a directory that is a link is refused. Throws `CodedError`, the system error as its cause:
- * `not_replaced` (the old bytes are in place, for certain, and no temporary file) or `replaced_not_durable` (the new bytes are in
- * place, and a power cut may bring the old ones back: the same call again makes them durable, or says again that they are not).
+ * given. A link at `path` is replaced itself; a directory that is a link is refused. Throws `CodedError`, the system error as
+ * its cause: `not_replaced` (the old bytes are in place, for certain, and no temporary file) or `replaced_not_durable` (the
+ * new bytes are in place, and a power cut may bring the old ones back: the same call again makes them durable, or says again
+ * that they are not).
  */
 export function replaceFile(
   fs: FileSystem,
@@ -34,8 +35,8 @@ export function replaceFile(
 }
 
 /**
- * `replaceFile` for a program whose loop must not stand still while the disk does (I169): the same steps in the same order, with both
- * flushes off the loop. Replacements of one path must not overlap; the caller keeps them in order.
+ * `replaceFile` for a program whose loop must not stand still while the disk does (I169): the same steps in the same order,
+ * with both flushes off the loop. Replacements of one path must not overlap; the caller keeps them in order.
  */
 export async function replaceFileAsync(fs: FileSystem, path: string, bytes: Uint8Array | string): Promise<void> {
   const content = typeof bytes === "string" ? Buffer.from(bytes) : bytes;

@@ -6,8 +6,8 @@ import { syncDirectory } from "./sync-directory.ts";
 import { createExclusive, discardTemporary } from "./temporary-file.ts";
 
 /**
- * Creates an empty file whose existence is the message, durably. Throws EEXIST when it is there already; after any other error it is
- * not there, so that it says nothing that the caller does not know of.
+ * Creates an empty file whose existence is the message, durably. Throws EEXIST when it is there already; after any other
+ * error it is not there, so that it says nothing that the caller does not know of.
  */
 export function createMarkerFile(fs: FileSystem, path: string): void {
   const fd = createExclusive(fs, path);

@@ -37,8 +37,8 @@ const DIRECTORY = constants.O_RDONLY | constants.O_DIRECTORY;
 const UNSUPPORTED = new Set(["EINVAL", "ENOTSUP", "EOPNOTSUPP", "EPERM", "EISDIR"]);
 
 /**
- * Whether the error says that directories cannot be synced here. That is so on Windows, where names are durable by the file system's own
- * journal; on POSIX a file system without it cannot keep what is promised, and the error goes to the caller.
+ * Whether the error says that directories cannot be synced here. That is so on Windows, where names are durable by the file
+ * system's own journal; on POSIX a file system without it cannot keep what is promised, and the error goes to the caller.
  */
 export function isUnsupported(error: unknown, platform: NodeJS.Platform = process.platform): boolean {
   return platform === "win32" && UNSUPPORTED.has(errnoOf(error) ?? "");

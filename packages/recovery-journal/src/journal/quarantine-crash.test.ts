@@ -20,7 +20,7 @@ const harms: Record<string, (disk: SimulatedDisk) => void> = {
   "a missing segment": (disk) => disk.unlink(segmentPath(1)),
 };
 
-/** What is wrong with a disk on which a quarantine was begun: it is as before, or whole, and the bytes are there in any case. */
+/** What is wrong with a disk on which a quarantine was begun: it is as before, or whole, and the bytes are there. */
 function problemOf(disk: SimulatedDisk, seen: Damage, bytes: ReadonlyMap<string, Buffer>): string | null {
   const names = disk.exists(DIRECTORY) ? disk.readdir(DIRECTORY) : [];
   for (const [path, content] of bytes) {

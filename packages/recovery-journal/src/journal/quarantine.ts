@@ -56,11 +56,12 @@ export type QuarantineResult<Kind extends string> =
   | { readonly kind: "changed"; readonly report: JournalReport<Kind> };
 
 /**
- * Puts a damaged journal aside, as a person decided (I71): every segment's bytes stay under an evidence name, and a new segment says so
- * until `resolveQuarantine`. What can still be read of the damaged one is not believed, and its own quarantines are part of what is
- * uncertain. A crash at any point leaves the refused journal or the quarantined one. Of a `missing` journal no owner can be probed: the
- * caller has proven that none lives. Throws as `openJournal`, and `CodedError`: `quarantine_full` (there is too much evidence),
- * `evidence_exists` (another file has the name; it is never overwritten), `record_too_large` (the reason).
+ * Puts a damaged journal aside, as a person decided (I71): every segment's bytes stay under an evidence name, and a new
+ * segment says so until `resolveQuarantine`. What can still be read of the damaged one is not believed, and its own
+ * quarantines are part of what is uncertain. A crash at any point leaves the refused journal or the quarantined one. Of a
+ * `missing` journal no owner can be probed: the caller has proven that none lives. Throws as `openJournal`, and `CodedError`:
+ * `quarantine_full` (there is too much evidence), `evidence_exists` (another file has the name; it is never overwritten),
+ * `record_too_large` (the reason).
  */
 export async function quarantineJournal<Kind extends string>(
   options: QuarantineOptions<Kind>,

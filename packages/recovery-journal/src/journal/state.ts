@@ -17,7 +17,7 @@ export interface OpenEntry {
   readonly requestId: string | null;
 }
 
-/** What the records of a journal say, by operation id, by request id (oldest first) and by the id of an unresolved quarantine. */
+/** What the records of a journal say, by the ids of operations, of requests (oldest first) and of unresolved quarantines. */
 export interface JournalState {
   readonly open: Map<string, OpenEntry>;
   readonly requests: Map<string, RememberedRequest>;

@@ -23,8 +23,9 @@ export interface OpenStoreOptions {
 }
 
 /**
- * Claims a session's files for one writer (I144). The journal decides; the transcript is touched only behind it. An unresolved quarantine
- * is as good as the damage itself: what was accepted, and what ran, is not known, so nothing is served (I71, I81).
+ * Claims a session's files for one writer (I144). The journal decides; the transcript is touched only behind it. An
+ * unresolved quarantine is as good as the damage itself: what was accepted, and what ran, is not known, so nothing is served
+ * (I71, I81).
  */
 export async function openSessionStore(options: OpenStoreOptions): Promise<OpenStoreResult> {
   const { directory, owner, engine, fs = nodeFileSystem, now = () => systemClock.now() } = options;
