@@ -45,6 +45,24 @@ export interface JournalOwner {
   readonly identity: JsonObject;
 }
 
+/**
+ * A damage that a person has put aside. What the damaged journal said is not believed and not known: until it is resolved,
+ * any operation may have been under way and any request may have been answered, so the owner serves nothing that depends on
+ * it.
+ */
+export interface Quarantine {
+  readonly id: string;
+  /** The file, beside the segments, that has the damaged bytes; `null` where the journal was missing. */
+  readonly evidence: string | null;
+  /** Of these bytes, in hex; `null` where there are none. */
+  readonly sha256: string | null;
+  readonly why: "corrupt" | "oversize" | "missing";
+  /** The words of whoever decided. */
+  readonly reason: string;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+}
+
 /** What a read of a journal's directory found. Reading never writes. */
 export type JournalReport<Kind extends string = string> =
   | { readonly kind: "fresh" }
@@ -56,6 +74,8 @@ export type JournalReport<Kind extends string = string> =
       readonly released: boolean;
       readonly open: readonly OpenOperation<Kind>[];
       readonly remembered: readonly RememberedRequest[];
+      /** Unresolved ones: what was before them is uncertain. */
+      readonly quarantines: readonly Quarantine[];
       /** Bytes of a torn last batch that the next open leaves behind, 0 if the tail was whole. */
       readonly tornBytes: number;
     }
@@ -119,6 +139,13 @@ export interface Journal<Kind extends string = string> {
   remember(request: { readonly requestId: string; readonly hash: string; readonly outcome: JsonObject }): Promise<void>;
   remembered(requestId: string): RememberedRequest | null;
   open(): readonly OpenOperation<Kind>[];
+  /** Unresolved ones. */
+  quarantines(): readonly Quarantine[];
+  /**
+   * Says, durably, what was decided about a quarantine. Its evidence stays: the bytes are a person's to remove. Rejects
+   * `CodedError("unknown_quarantine")` when there is none of this id, or it is resolved.
+   */
+  resolveQuarantine(id: string, resolution: JsonObject): Promise<void>;
   counters(): {
     readonly staleEnds: number;
     readonly flushes: number;

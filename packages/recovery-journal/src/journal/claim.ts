@@ -1,6 +1,7 @@
 import { errnoOf } from "@holdfast/shared-process";
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
+import { systemErrnoOf } from "../durable/outcome.ts";
 import { publishFile } from "../durable/publish-file.ts";
 import { removeFile } from "../durable/small-files.ts";
 import { syncDirectory } from "../durable/sync-directory.ts";
@@ -37,7 +38,7 @@ export function createFirst(request: ClaimRequest, state: JournalState): Segment
     return SegmentFile.open(request, image);
   } catch (error) {
     // The winner of a race swept the temporary name away, or has taken over what was published here.
-    if (errnoOf(error) === "ENOENT") return null;
+    if (systemErrnoOf(error) === "ENOENT") return null;
     throw error;
   }
 }

@@ -10,7 +10,8 @@ export type JournalErrorCode =
   | "journal_full"
   | "journal_poisoned"
   | "record_too_large"
-  | "stale_token";
+  | "stale_token"
+  | "unknown_quarantine";
 
 export function journalError(code: JournalErrorCode, message: string, cause?: unknown): CodedError<JournalErrorCode> {
   return new CodedError(code, message, cause === undefined ? {} : { cause });

@@ -1,47 +1,31 @@
-import { CodedError, errnoOf, reasonOf } from "@holdfast/shared-process";
+import { CodedError } from "@holdfast/shared-process";
 import { dirname } from "node:path";
 import { ensurePrivateDirectory } from "../durable/private-directory.ts";
 import { syncDirectory } from "../durable/sync-directory.ts";
-import { isDiskFull } from "../durable/write-all.ts";
 import { nodeFileSystem } from "../node-file-system.ts";
 import type { Journal, JournalOwner, OpenJournalOptions, OpenJournalResult } from "../types.ts";
+import { untilNotLost } from "./attempts.ts";
 import { claimNext, type ClaimRequest, createFirst, type Whole } from "./claim.ts";
 import { type Inspection, inspectJournal, refuse } from "./inspect.ts";
-import { diskFull } from "./errors.ts";
 import { reportOf } from "./read.ts";
 import { DEFAULT_REMEMBER } from "./remember.ts";
 import type { SegmentFile } from "./segment-file.ts";
 import { emptyState, type JournalState } from "./state.ts";
 import { JournalWriter } from "./writer.ts";
 
-/** Every lost attempt means that another opener got further; more than this many are not to be expected. */
-const CLAIM_ATTEMPTS = 8;
-
 /**
  * Opens a journal for its one writer. Refused journals keep every byte. Throws `CodedError`: `disk_full` (nothing was
- * changed), `unsafe_directory`, `journal_full` (the state exceeds the largest segment), `journal_busy` (other openers kept winning),
- * `journal_unavailable` (any other error of the disk). An owner of the caller's own generation is not probed: it is the
- * caller's earlier writer, and the claim fences it.
+ * changed), `unsafe_directory`, `journal_full` (the state exceeds the largest segment), `journal_busy` (other openers kept
+ * winning), `journal_unavailable` (any other error of the disk). An owner of the caller's own generation is not probed: it is
+ * the caller's earlier writer, and the claim fences it. A journal whose report has a quarantine opens, so that it can be
+ * resolved: until then its owner serves nothing from it.
  */
 export async function openJournal<Kind extends string>(
   options: OpenJournalOptions<Kind>,
 ): Promise<OpenJournalResult<Kind>> {
   const fs = options.fs ?? nodeFileSystem;
   const request: ClaimRequest = { fs, directory: options.directory, owner: options.owner, kinds: options.kinds };
-  try {
-    for (let attempt = 1; attempt <= CLAIM_ATTEMPTS; attempt += 1) {
-      const result = openOnce(options, request);
-      if (result !== "lost") return result;
-    }
-  } catch (error) {
-    if (isDiskFull(error)) throw diskFull(options.directory, error);
-    if (errnoOf(error) === null) throw error;
-    throw new CodedError("journal_unavailable", `the journal cannot be opened: ${reasonOf(error)}`, {
-      data: { path: options.directory },
-      cause: error,
-    });
-  }
-  throw new CodedError("journal_busy", "others are opening the journal", { data: { path: options.directory } });
+  return untilNotLost(options.directory, () => openOnce(options, request));
 }
 
 function openOnce<Kind extends string>(

@@ -90,7 +90,7 @@ function misfit(walk: Walk, line: Readonly<Record<string, unknown>>): string | n
 
 function misplaced(record: SnapshotRecord | LiveRecord, seal: number | null): string | null {
   if (record.t === "request") return null;
-  const snapshot = record.t === "open" || record.t === "seal";
+  const snapshot = record.t === "open" || record.t === "quarantine" || record.t === "seal";
   return snapshot === (seal === null) ? null : "the record is out of place";
 }
 

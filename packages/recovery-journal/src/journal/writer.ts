@@ -9,6 +9,7 @@ import type {
   OpenOperation,
   OperationKey,
   OperationToken,
+  Quarantine,
   RememberedRequest,
 } from "../types.ts";
 import { CommitQueue, type CommitQueueOptions, type QueueState } from "./commit-queue.ts";
@@ -37,6 +38,7 @@ export class JournalWriter<Kind extends string> implements Journal<Kind> {
   readonly #beginning = new Set<string>();
   readonly #ending = new Set<number>();
   readonly #asking = new Set<string>();
+  readonly #resolving = new Set<string>();
   #staleEnds = 0;
   #closing: Promise<void> | null = null;
 
@@ -114,6 +116,22 @@ export class JournalWriter<Kind extends string> implements Journal<Kind> {
 
   open(): readonly OpenOperation<Kind>[] {
     return openOperations(this.#state, this.#options.kinds);
+  }
+
+  quarantines(): readonly Quarantine[] {
+    return [...this.#state.quarantines.values()];
+  }
+
+  async resolveQuarantine(id: string, resolution: JsonObject): Promise<void> {
+    if (!this.#state.quarantines.has(id) || this.#resolving.has(id)) {
+      throw journalError("unknown_quarantine", `there is no unresolved quarantine ${id}`);
+    }
+    this.#resolving.add(id);
+    try {
+      await this.#append({ t: "resolve", id, resolution });
+    } finally {
+      this.#resolving.delete(id);
+    }
   }
 
   counters(): { staleEnds: number; flushes: number; records: number; compactions: number } {
@@ -215,7 +233,7 @@ function liveRecord(json: string): LiveRecord {
   const fields = parseObject(json);
   const record = fields === null ? null : parseRecord(fields);
   invariant(
-    record !== null && record.t !== "open" && record.t !== "seal",
+    record !== null && record.t !== "open" && record.t !== "quarantine" && record.t !== "seal",
     "a record that is appended can be read back",
   );
   return record;
