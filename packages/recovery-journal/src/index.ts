@@ -12,6 +12,8 @@ export type { JournalErrorCode } from "./journal/errors.ts";
 export { openJournal } from "./journal/open.ts";
 export { readJournal } from "./journal/read.ts";
 export { removeJournal } from "./journal/remove.ts";
+export { type LegacyReport, readLegacyJournal } from "./legacy/read-legacy.ts";
+export type { LegacyOperation, LegacySession } from "./legacy/scan-legacy.ts";
 export { findLine } from "./lines/find-line.ts";
 export { lastLine } from "./lines/last-line.ts";
 export { type LineLog, openLineLog } from "./lines/line-log.ts";
