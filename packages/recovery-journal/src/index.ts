@@ -18,6 +18,8 @@ export { findLine } from "./lines/find-line.ts";
 export { lastLine } from "./lines/last-line.ts";
 export { type LineLog, openLineLog } from "./lines/line-log.ts";
 export { type LogLine, readLines } from "./lines/read-lines.ts";
+export type { SegmentLine } from "./view/segment-lines.ts";
+export { type JournalView, viewJournal } from "./view/view-journal.ts";
 export type {
   BeginRequest,
   Journal,
