@@ -19,10 +19,14 @@ export {
 } from "./journal/quarantine.ts";
 export { readJournal } from "./journal/read.ts";
 export { removeJournal } from "./journal/remove.ts";
+export { type LegacyReport, readLegacyJournal } from "./legacy/read-legacy.ts";
+export type { LegacyOperation, LegacySession } from "./legacy/scan-legacy.ts";
 export { findLine } from "./lines/find-line.ts";
 export { lastLine } from "./lines/last-line.ts";
 export { type LineLog, openLineLog } from "./lines/line-log.ts";
 export { type LogLine, readLines } from "./lines/read-lines.ts";
+export type { SegmentLine } from "./view/segment-lines.ts";
+export { type JournalView, viewJournal } from "./view/view-journal.ts";
 export type {
   BeginRequest,
   Journal,

@@ -8,7 +8,8 @@ const operation = (operationId: string, notes: OpenOperation["notes"] = []): Ope
 
 function found(open: readonly OpenOperation[], remembered: readonly RememberedRequest[] = []): WriterEvent {
   const owner = { generation: "g", identity: {} };
-  const report: JournalReport = { kind: "ok", segment: 1, owner, released: false, open, remembered, tornBytes: 0 };
+  const rest = { released: false, quarantines: [], tornBytes: 0 };
+  const report: JournalReport = { kind: "ok", segment: 1, owner, open, remembered, ...rest };
   return { opened: report, read: report };
 }
 

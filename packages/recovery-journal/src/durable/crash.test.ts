@@ -2,8 +2,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import { printCounts } from "../proof/print-counts.ts";
 import { enumerateReplacement, type Replace } from "../proof/replacement.ts";
 import { publishFile } from "./publish-file.ts";
-import { replaceFileAsync } from "./replace-file-async.ts";
-import { replaceFile } from "./replace-file.ts";
+import { replaceFile, replaceFileAsync } from "./replace-file.ts";
 
 const replacers: Record<string, Replace> = {
   replaceFile: async (fs, path, bytes) => {

@@ -30,7 +30,7 @@ export type Claim =
 
 /** Publishes the first segment of a directory without any; `false` when someone else did. Whole at birth (I100). */
 export function createFirst(request: ClaimRequest, state: JournalState): SegmentFile | null {
-  const image = buildImage({ segment: 1, owner: request.owner, state, pendingBytes: 0, pendingOperations: 0 });
+  const image = buildImage(imageRequest(request, 1, state));
   if (image === null) return null;
   const path = join(request.directory, segmentName(1));
   try {
@@ -84,7 +84,8 @@ export function claimNext(request: ClaimRequest, seen: Whole): Claim {
 }
 
 function imageRequest(request: ClaimRequest, segment: number, state: JournalState): ImageRequest {
-  return { segment, owner: request.owner, state, pendingBytes: 0, pendingOperations: 0 };
+  const { owner, newSalt } = request;
+  return { segment, owner, state, pendingBytes: 0, pendingOperations: 0, newSalt };
 }
 
 /** Allocates the claim's blocks before it has its name: a disk that is full then leaves no trace. `null`: someone has the name. */

@@ -206,6 +206,7 @@ export class CommitQueue {
       state,
       pendingBytes: pending.reduce((sum, { json }) => sum + lineBytes(json), 0),
       pendingOperations: beginnings(pending),
+      newSalt: place.newSalt,
     });
     if (image === null) return journalError("journal_full", "the journal is full");
     const path = join(place.directory, segmentName(image.segment));

@@ -7,7 +7,7 @@ import type { FileSystem } from "../file-system.ts";
 import { evidenceSegment, isTemporaryName, READER_SEGMENT_MAX_BYTES, segmentName, segmentNumber } from "../format.ts";
 import type { Head } from "../format/records.ts";
 import type { JournalReport } from "../types.ts";
-import { scanSegment } from "./scan.ts";
+import { scanSegment, type ScanTarget } from "./scan.ts";
 import type { JournalState } from "./state.ts";
 
 export type Refusal = Extract<JournalReport, { kind: "refused" }>;
@@ -36,7 +36,7 @@ export interface JournalNames {
 
 export interface InspectTarget {
   readonly directory: string;
-  readonly kinds: readonly string[];
+  readonly kinds: ScanTarget["kinds"];
   /** Segments from here on are not looked at: one's own claim. */
   readonly below?: number;
 }

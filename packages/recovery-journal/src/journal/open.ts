@@ -2,6 +2,8 @@ import { CodedError } from "@holdfast/shared-process";
 import { dirname } from "node:path";
 import { ensurePrivateDirectory } from "../durable/private-directory.ts";
 import { syncDirectory } from "../durable/sync-directory.ts";
+import { openLegacyWork } from "../legacy/read-legacy.ts";
+import type { LegacyOperation } from "../legacy/scan-legacy.ts";
 import { nodeFileSystem } from "../node-file-system.ts";
 import type { Journal, JournalOwner, OpenJournalOptions, OpenJournalResult } from "../types.ts";
 import { untilNotLost } from "./attempts.ts";
@@ -9,7 +11,7 @@ import { claimNext, type ClaimRequest, createFirst, type Whole } from "./claim.t
 import { type Inspection, inspectJournal, refuse } from "./inspect.ts";
 import { reportOf } from "./read.ts";
 import { DEFAULT_REMEMBER } from "./remember.ts";
-import type { SegmentFile } from "./segment-file.ts";
+import type { SegmentFile, SegmentPlace } from "./segment-file.ts";
 import { emptyState, type JournalState } from "./state.ts";
 import { JournalWriter } from "./writer.ts";
 
@@ -24,13 +26,18 @@ export async function openJournal<Kind extends string>(
   options: OpenJournalOptions<Kind>,
 ): Promise<OpenJournalResult<Kind>> {
   const fs = options.fs ?? nodeFileSystem;
-  const request: ClaimRequest = { fs, directory: options.directory, owner: options.owner, kinds: options.kinds };
-  return untilNotLost(options.directory, () => openOnce(options, request));
+  const { directory, owner, kinds, newSalt } = options;
+  const request: ClaimRequest = { fs, directory, owner, kinds, ...(newSalt ? { newSalt } : {}) };
+  return untilNotLost(directory, () => {
+    const legacy = openLegacyWork(options.legacy, fs);
+    return "kind" in legacy ? legacy : openOnce(options, request, legacy);
+  });
 }
 
 function openOnce<Kind extends string>(
   options: OpenJournalOptions<Kind>,
   request: ClaimRequest,
+  legacy: readonly LegacyOperation[],
 ): OpenJournalResult<Kind> | "lost" {
   const { fs, directory, kinds } = request;
   const found = inspectJournal(fs, { directory, kinds });
@@ -44,7 +51,7 @@ function openOnce<Kind extends string>(
       syncDirectory(fs, dirname(directory));
       const state = emptyState();
       const file = createFirst(request, state);
-      return file === null ? "lost" : opened(options, { file, state, found });
+      return file === null ? "lost" : opened(options, { file, state, found, place: request, legacy });
     }
     case "whole": {
       const owner = standingOwner(options, found);
@@ -52,7 +59,7 @@ function openOnce<Kind extends string>(
       const claim = claimNext(request, found);
       if (claim.kind === "lost" || claim.kind === "refused") return claim.kind === "lost" ? "lost" : claim;
       if (claim.kind === "too-large") throw new CodedError("journal_full", "the journal's state exceeds a segment");
-      return opened(options, { file: claim.file, state: claim.base.state, found: claim.base });
+      return opened(options, { file: claim.file, state: claim.base.state, found: claim.base, place: request, legacy });
     }
   }
 }
@@ -69,14 +76,22 @@ function standingOwner<Kind extends string>(options: OpenJournalOptions<Kind>, f
 
 function opened<Kind extends string>(
   options: OpenJournalOptions<Kind>,
-  from: { file: SegmentFile; state: JournalState; found: Exclude<Inspection, { kind: "refused" }> },
+  from: {
+    file: SegmentFile;
+    state: JournalState;
+    found: Exclude<Inspection, { kind: "refused" }>;
+    place: SegmentPlace;
+    legacy: readonly LegacyOperation[];
+  },
 ): Extract<OpenJournalResult<Kind>, { kind: "opened" }> {
-  const report = reportOf(from.found, options.kinds);
-  from.state.released = false;
+  const { file, state, place, legacy } = from;
+  const report = { ...reportOf(from.found, options.kinds), legacy };
+  state.released = false;
   const journal: Journal<Kind> = new JournalWriter<Kind>({
-    place: { fs: options.fs ?? nodeFileSystem, directory: options.directory },
-    file: from.file,
-    state: from.state,
+    place,
+    file,
+    state,
+    legacy,
     owner: options.owner,
     kinds: options.kinds,
     engine: options.engine ?? "inline",

@@ -11,9 +11,10 @@ export type SegmentScan =
   | { readonly kind: "unsupported"; readonly version: number };
 
 export interface ScanTarget {
-  readonly segment: number;
-  /** The closed set of operation kinds. */
-  readonly kinds: readonly string[];
+  /** Its number by its name; `null` for a file whose name says none. */
+  readonly segment: number | null;
+  /** The closed set of operation kinds; `any` for a reader that does not know it. */
+  readonly kinds: readonly string[] | "any";
 }
 
 /**
@@ -26,7 +27,7 @@ export function scanSegment(bytes: Uint8Array, target: ScanTarget): SegmentScan 
   const head = first === null ? null : parseHead(first);
   if (head !== null && "unsupported" in head) return { kind: "unsupported", version: head.v };
   if (head === null) return withoutSnapshot(bytes, { head, offset: 0 });
-  if (head.n !== target.segment) return corrupt(0, `the head is of segment ${head.n}`);
+  if (target.segment !== null && head.n !== target.segment) return corrupt(0, `the head is of segment ${head.n}`);
 
   const seed = Number.parseInt(head.e, 16);
   const walk: Walk = { bytes, head, seed, state: emptyState(), at: headEnd + 1, sequence: 0, durable: 0, seal: null };
@@ -94,7 +95,8 @@ function misplaced(record: SnapshotRecord | LiveRecord, seal: number | null): st
   return snapshot === (seal === null) ? null : "the record is out of place";
 }
 
-function unknownKind(record: SnapshotRecord | LiveRecord, kinds: readonly string[]): string | null {
+function unknownKind(record: SnapshotRecord | LiveRecord, kinds: ScanTarget["kinds"]): string | null {
+  if (kinds === "any") return null;
   const operations = record.t === "open" ? [record.op] : record.t === "begin" ? record.ops : [];
   const unknown = operations.find((operation) => !kinds.includes(operation.k));
   return unknown === undefined ? null : "an operation is of an unknown kind";

@@ -9,6 +9,8 @@ import type { SegmentImage } from "./segment-image.ts";
 export interface SegmentPlace {
   readonly fs: FileSystem;
   readonly directory: string;
+  /** The salt of a new segment, 8 hex digits; random without it. */
+  readonly newSalt?: () => string;
 }
 
 /** The live segment as its one writer sees it: where the next batch goes and which sequence it has. */

@@ -29,11 +29,12 @@ export interface ImageRequest {
   readonly pendingBytes: number;
   /** Operations that are about to begin. */
   readonly pendingOperations: number;
+  readonly newSalt?: (() => string) | undefined;
 }
 
 /** A new segment's bytes for a state; `null` when the largest segment has no room for it and what is about to come. */
 export function buildImage(request: ImageRequest): SegmentImage | null {
-  const salt = randomBytes(4).toString("hex");
+  const salt = request.newSalt?.() ?? randomBytes(4).toString("hex");
   const seed = Number.parseInt(salt, 16);
   let sequence = 0;
   const lines = snapshotRecords(request.state).map((record) => {

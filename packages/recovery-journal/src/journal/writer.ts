@@ -2,6 +2,7 @@ import { invariant } from "@holdfast/shared-process";
 import { RECORD_MAX_BYTES } from "../format.ts";
 import { parseObject } from "../format/line.ts";
 import { type LiveRecord, parseRecord, type StoredOperation } from "../format/records.ts";
+import type { LegacyOperation } from "../legacy/scan-legacy.ts";
 import type {
   BeginRequest,
   Journal,
@@ -19,6 +20,7 @@ import { applyRecord, hasRoomFor, type JournalState, type OpenEntry, openOperati
 
 export interface JournalWriterOptions<Kind extends string> extends Omit<CommitQueueOptions, "apply"> {
   readonly kinds: readonly Kind[];
+  readonly legacy: readonly LegacyOperation[];
   readonly now: () => number;
   readonly remember: RememberLimits;
 }
@@ -51,6 +53,10 @@ export class JournalWriter<Kind extends string> implements Journal<Kind> {
 
   get state(): QueueState {
     return this.#queue.state;
+  }
+
+  get legacy(): readonly LegacyOperation[] {
+    return this.#options.legacy;
   }
 
   async begin(request: BeginRequest<Kind>): Promise<OperationToken<Kind>> {
