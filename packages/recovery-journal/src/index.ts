@@ -19,6 +19,7 @@ export { type LogLine, readLines } from "./lines/read-lines.ts";
 export type {
   BeginRequest,
   Journal,
+  JournalEngine,
   JournalOwner,
   JournalReport,
   JsonObject,

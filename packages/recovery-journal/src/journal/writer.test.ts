@@ -110,7 +110,7 @@ describe("remembered requests", () => {
 });
 
 describe("writing", () => {
-  it.each(["inline", "async"] as const)("commits all of one turn with one flush: %s", async (engine) => {
+  it.each(["inline", "pool", "thread"] as const)("commits all of one turn with one flush: %s", async (engine) => {
     const disk = new SimulatedDisk();
     const journal = await openSimulated(disk, { engine });
     const calls: string[] = [];
@@ -165,7 +165,7 @@ describe("writing", () => {
     expect(report(disk)).toMatchObject({ kind: "ok", segment: 2, tornBytes: 0, open: [{ operationId: "c" }] });
   });
 
-  it.each(["inline", "async"] as const)("is poisoned for good by a failed flush: %s", async (engine) => {
+  it.each(["inline", "pool", "thread"] as const)("is poisoned for good by a failed flush: %s", async (engine) => {
     const disk = new SimulatedDisk();
     const journal = await openSimulated(disk, { engine });
     await journal.begin(prompt("a"));

@@ -1,0 +1,70 @@
+import { CodedError } from "@holdfast/shared-process";
+import { createRequire } from "node:module";
+import type { Worker } from "node:worker_threads";
+
+/** What the thread runs; text, so that it is the same from sources, from `dist` and in a bundle. It answers in order. */
+const PROGRAM = `
+const { fdatasyncSync } = require("node:fs");
+const { parentPort } = require("node:worker_threads");
+parentPort.on("message", (fd) => {
+  let failure = null;
+  try {
+    fdatasyncSync(fd);
+  } catch (error) {
+    // A copied error keeps its message alone.
+    const { message, code, errno, syscall } = error;
+    failure = { message, code, errno, syscall };
+  }
+  parentPort.postMessage(failure);
+});
+`;
+
+interface Flush {
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
+interface FlushThread {
+  readonly worker: Worker;
+  /** In the order in which they were asked for. */
+  readonly pending: Flush[];
+}
+
+let running: FlushThread | null = null;
+
+/**
+ * Flushes on a thread of the process's own, so that a busy thread pool does not move it. The thread is started by the first flush and
+ * keeps the process alive while one is pending and at no other time. Rejects with the errno, or with
+ * `CodedError("flush_thread_ended")` when the thread came to an end; the next flush starts another.
+ */
+export async function fdatasyncOnThread(fd: number): Promise<void> {
+  running ??= start();
+  const { worker, pending } = running;
+  await new Promise<void>((resolve, reject) => {
+    if (pending.push({ resolve, reject }) === 1) worker.ref();
+    worker.postMessage(fd);
+  });
+}
+
+function start(): FlushThread {
+  // Loading it takes some milliseconds, which only who flushes on a thread is to pay.
+  const threads: typeof import("node:worker_threads") = createRequire(import.meta.url)("node:worker_threads");
+  // Neither loaders nor options of the main thread concern the program.
+  const worker = new threads.Worker(PROGRAM, { eval: true, env: {}, execArgv: [], name: "holdfast-flush" });
+  const pending: Flush[] = [];
+  worker.unref();
+  worker.on("message", (failure: Partial<NodeJS.ErrnoException> | null) => {
+    const flush = pending.shift();
+    if (pending.length === 0) worker.unref();
+    if (failure === null) flush?.resolve();
+    else flush?.reject(Object.assign(new Error(failure.message), failure));
+  });
+  let cause: unknown = undefined;
+  worker.on("error", (error) => (cause = error));
+  worker.on("exit", () => {
+    running = null;
+    const ended = new CodedError("flush_thread_ended", "the thread for flushes ended", { cause });
+    for (const { reject } of pending.splice(0)) reject(ended);
+  });
+  return { worker, pending };
+}
