@@ -24,47 +24,58 @@ interface Flush {
   readonly reject: (error: unknown) => void;
 }
 
-interface FlushThread {
+interface Running {
   readonly worker: Worker;
   /** In the order in which they were asked for. */
   readonly pending: Flush[];
 }
 
-let running: FlushThread | null = null;
-
 /**
- * Flushes on a thread of the process's own, so that a busy thread pool does not move it. The thread is started by the first flush and
- * keeps the process alive while one is pending and at no other time. Rejects with the errno, or with
- * `CodedError("flush_thread_ended")` when the thread came to an end; the next flush starts another.
+ * Flushes on a thread of its own, so that a busy thread pool does not move them. The first flush starts the thread, as does the first
+ * one after its end. It keeps the process alive while a flush is pending and at no other time.
  */
-export async function fdatasyncOnThread(fd: number): Promise<void> {
-  running ??= start();
-  const { worker, pending } = running;
-  await new Promise<void>((resolve, reject) => {
-    if (pending.push({ resolve, reject }) === 1) worker.ref();
-    worker.postMessage(fd);
-  });
+export class FlushThread {
+  readonly #program: string;
+  #running: Running | null = null;
+
+  constructor(program = PROGRAM) {
+    this.#program = program;
+  }
+
+  /** Rejects with the error of fdatasync(2), or with `CodedError("flush_thread_ended")` when the thread ended before it answered. */
+  async fdatasync(fd: number): Promise<void> {
+    this.#running ??= this.#start();
+    const { worker, pending } = this.#running;
+    await new Promise<void>((resolve, reject) => {
+      if (pending.push({ resolve, reject }) === 1) worker.ref();
+      // oxlint-disable-next-line unicorn/require-post-message-target-origin -- threads have no origins
+      worker.postMessage(fd);
+    });
+  }
+
+  #start(): Running {
+    // Loading it takes some milliseconds, which only who flushes on a thread is to pay.
+    const threads: typeof import("node:worker_threads") = createRequire(import.meta.url)("node:worker_threads");
+    // Neither loaders nor options of the main thread concern the program.
+    const worker = new threads.Worker(this.#program, { eval: true, env: {}, execArgv: [], name: "holdfast-flush" });
+    const pending: Flush[] = [];
+    worker.unref();
+    worker.on("message", (failure: Partial<NodeJS.ErrnoException> | null) => {
+      const flush = pending.shift();
+      if (pending.length === 0) worker.unref();
+      if (failure === null) flush?.resolve();
+      else flush?.reject(Object.assign(new Error(failure.message), failure));
+    });
+    let cause: unknown = undefined;
+    worker.on("error", (error) => (cause = error));
+    worker.on("exit", () => {
+      this.#running = null;
+      const ended = new CodedError("flush_thread_ended", "the thread for flushes ended", { cause });
+      for (const { reject } of pending.splice(0)) reject(ended);
+    });
+    return { worker, pending };
+  }
 }
 
-function start(): FlushThread {
-  // Loading it takes some milliseconds, which only who flushes on a thread is to pay.
-  const threads: typeof import("node:worker_threads") = createRequire(import.meta.url)("node:worker_threads");
-  // Neither loaders nor options of the main thread concern the program.
-  const worker = new threads.Worker(PROGRAM, { eval: true, env: {}, execArgv: [], name: "holdfast-flush" });
-  const pending: Flush[] = [];
-  worker.unref();
-  worker.on("message", (failure: Partial<NodeJS.ErrnoException> | null) => {
-    const flush = pending.shift();
-    if (pending.length === 0) worker.unref();
-    if (failure === null) flush?.resolve();
-    else flush?.reject(Object.assign(new Error(failure.message), failure));
-  });
-  let cause: unknown = undefined;
-  worker.on("error", (error) => (cause = error));
-  worker.on("exit", () => {
-    running = null;
-    const ended = new CodedError("flush_thread_ended", "the thread for flushes ended", { cause });
-    for (const { reject } of pending.splice(0)) reject(ended);
-  });
-  return { worker, pending };
-}
+/** One is enough for all journals of a process: the disk takes one flush after the other. */
+export const flushThread = new FlushThread();

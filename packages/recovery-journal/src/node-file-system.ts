@@ -1,6 +1,6 @@
 import * as nodeFs from "node:fs";
 import type { FileSystem } from "./file-system.ts";
-import { fdatasyncOnThread } from "./flush-thread.ts";
+import { flushThread } from "./flush-thread.ts";
 
 /** The real disk. */
 export const nodeFileSystem: FileSystem = {
@@ -11,7 +11,7 @@ export const nodeFileSystem: FileSystem = {
   fdatasync: (fd) => nodeFs.fdatasyncSync(fd),
   fdatasyncAsync: (fd, by) =>
     by === "thread"
-      ? fdatasyncOnThread(fd)
+      ? flushThread.fdatasync(fd)
       : new Promise((resolve, reject) => {
           nodeFs.fdatasync(fd, (error) => (error === null ? resolve() : reject(error)));
         }),

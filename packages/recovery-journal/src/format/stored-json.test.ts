@@ -3,27 +3,25 @@ import { expect, it } from "vitest";
 import type { JsonObject } from "../types.ts";
 import { storedJson } from "./stored-json.ts";
 
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what callers pass is not checked before
 const stored = (value: object): unknown => storedJson(value as JsonObject);
 
-it("gives for any object what a reader of its text gets, or throws as JSON does", () => {
+it("gives for any object what a reader of its text gets", () => {
   const values = fc.oneof(
-    fc.object(),
-    fc.object({ maxDepth: 0, withBigInt: true, withDate: true }),
-    fc.dictionary(fc.string(), fc.anything()),
+    fc.object({ withDate: true }),
+    fc.dictionary(fc.string(), fc.oneof(fc.string(), fc.double(), fc.constantFrom(null, undefined, true, -0))),
   );
   fc.assert(
     fc.property(values, (value) => {
-      let text: string;
-      try {
-        text = JSON.stringify(value);
-      } catch {
-        expect(() => stored(value)).toThrow();
-        return;
-      }
+      const text = JSON.stringify(value);
       expect(stored(value)).toStrictEqual(JSON.parse(text));
       expect(JSON.stringify(stored(value))).toBe(text);
     }),
   );
+});
+
+it("throws what JSON.stringify throws", () => {
+  expect(() => stored({ big: 1n })).toThrow(TypeError);
 });
 
 it("leaves out what JSON leaves out, asks toJSON, and knows no negative zero", () => {

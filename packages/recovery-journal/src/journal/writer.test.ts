@@ -223,6 +223,27 @@ describe("ownership", () => {
     expect(next.open().map(({ operationId }) => operationId)).toEqual(["a", "c"]);
   });
 
+  it("I144 looks for a successor first and then for its own segment, and a successor retires the oldest first", async () => {
+    const disk = new SimulatedDisk();
+    const old = await openSimulated(disk);
+    const looks: string[] = [];
+    disk.onCall = (call, path) => (call === "exists" || call === "unlink") && looks.push(`${call} ${path}`);
+    await old.begin(prompt("a"));
+    // In the other order an owner that sleeps between the looks may miss two successors: it sees its own, then no next one.
+    expect(looks.splice(0)).toEqual([
+      `exists ${SIMULATED_DIRECTORY}/e00000002.jsonl`,
+      `exists ${SIMULATED_DIRECTORY}/e00000001.jsonl`,
+    ]);
+    disk.inject({ call: "ftruncate", errno: "EIO" });
+    await expect(openSimulated(disk)).rejects.toMatchObject({ code: "journal_unavailable" });
+    looks.splice(0);
+    await openSimulated(disk);
+    expect(looks.filter((look) => look.endsWith(".jsonl"))).toEqual([
+      `unlink ${SIMULATED_DIRECTORY}/e00000001.jsonl`,
+      `unlink ${SIMULATED_DIRECTORY}/e00000002.jsonl`,
+    ]);
+  });
+
   it("I144 gives two openers at every interleaving of their calls one writer, and no acknowledged record is lost", async () => {
     for (let place = 1; place < 60; place += 1) {
       const disk = new SimulatedDisk();
