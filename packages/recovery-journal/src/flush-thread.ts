@@ -1,6 +1,5 @@
 import { CodedError } from "@holdfast/shared-process";
-import { createRequire } from "node:module";
-import type { Worker } from "node:worker_threads";
+import { Worker } from "node:worker_threads";
 
 /** What the thread runs; text, so that it is the same from sources, from `dist` and in a bundle. It answers in order. */
 const PROGRAM = `
@@ -54,10 +53,8 @@ export class FlushThread {
   }
 
   #start(): Running {
-    // Loading it takes some milliseconds, which only who flushes on a thread is to pay.
-    const threads: typeof import("node:worker_threads") = createRequire(import.meta.url)("node:worker_threads");
     // Neither loaders nor options of the main thread concern the program.
-    const worker = new threads.Worker(this.#program, { eval: true, env: {}, execArgv: [], name: "holdfast-flush" });
+    const worker = new Worker(this.#program, { eval: true, env: {}, execArgv: [], name: "holdfast-flush" });
     const pending: Flush[] = [];
     worker.unref();
     worker.on("message", (failure: Partial<NodeJS.ErrnoException> | null) => {
