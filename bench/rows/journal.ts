@@ -35,13 +35,6 @@ const opponents = {
 } as const;
 type Opponent = keyof typeof opponents;
 
-const notes: Record<Opponent, string> = {
-  allocated: "floor: write and fdatasync of each record into allocated bytes",
-  growing: "floor: write and fdatasync of each record at the end of a file",
-  reopened: "floor: each record by itself as the origin writes it",
-  sqlite: "floor: a transaction for each record",
-};
-
 type Target = Readonly<Record<Together, number | null>>;
 const targetsOf = (opponent: Opponent): readonly (readonly [Engine, Target])[] =>
   ENGINES.flatMap((engine) => {
@@ -159,7 +152,7 @@ function reportAgainst(
       value: median(rates.get(engine) ?? []),
       floor: median(floors ?? []),
       ...(atLeast === null ? {} : { target: { of: "ratio", atLeast } }),
-      note: notes[opponent],
+      ...(opponent === "allocated" ? { note: "floor: write and fdatasync of each record into allocated bytes" } : {}),
     });
   }
 }
