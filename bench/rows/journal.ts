@@ -15,7 +15,10 @@ const CALLS = "calls of one batch";
 /** Before the first round, so that no round measures the compiler or the first small segments. */
 const WARM_APPENDS = 16_384;
 const WARM_TOGETHER = 16;
-/** Of one contestant, until it is the next one's turn: some milliseconds, so that a slow moment of the disk meets all of them. */
+/**
+ * Of one contestant, until it is the next one's turn: some milliseconds, so that a slow moment of the disk meets all of
+ * them.
+ */
 const SLICE_BATCHES = 32;
 const SLICES_IN_ROUND = 4;
 const CALLS_BATCHES = 32;

@@ -29,8 +29,8 @@ export interface FileSystem {
   /** Sets the exact bits of an open file, whatever the umask. */
   fchmod(fd: number, mode: number): void;
   /**
-   * Whether the name is there; throws when that cannot be told. Not `lstat`: reading time stamps makes the next write of the file dirty
-   * its inode. `likely` changes what the answer costs and not the answer. Default `present`.
+   * Whether the name is there; throws when that cannot be told. Not `lstat`: reading time stamps makes the next write of
+   * the file dirty its inode. `likely` changes what the answer costs and not the answer. Default `present`.
    */
   exists(path: string, likely?: "present" | "absent"): boolean;
 }

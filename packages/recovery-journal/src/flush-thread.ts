@@ -30,8 +30,8 @@ interface Running {
 }
 
 /**
- * Flushes on a thread of its own, so that a busy thread pool does not move them. The first flush starts the thread, as does the first
- * one after its end. It keeps the process alive while a flush is pending and at no other time.
+ * Flushes on a thread of its own, so that a busy thread pool does not move them. The first flush starts the thread, as does
+ * the first one after its end. It keeps the process alive while a flush is pending and at no other time.
  */
 export class FlushThread {
   readonly #program: string;
@@ -41,7 +41,10 @@ export class FlushThread {
     this.#program = program;
   }
 
-  /** Rejects with the error of fdatasync(2), or with `CodedError("flush_thread_ended")` when the thread ended before it answered. */
+  /**
+   * Rejects with the error of fdatasync(2), or with `CodedError("flush_thread_ended")` when the thread ended before it
+   * answered.
+   */
   async fdatasync(fd: number): Promise<void> {
     this.#running ??= this.#start();
     const { worker, pending } = this.#running;

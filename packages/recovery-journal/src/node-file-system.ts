@@ -33,8 +33,8 @@ export const nodeFileSystem: FileSystem = {
   readdir: (path) => nodeFs.readdirSync(path),
   chmod: (path, mode) => nodeFs.chmodSync(path, mode),
   fchmod: (fd, mode) => nodeFs.fchmodSync(fd, mode),
-  // Asked twice for each batch of a journal. `existsSync` says no to every error, so its no is asked again; `statSync` throws them
-  // and makes no error object for a name that is not there.
+  // Asked twice for each batch of a journal. `existsSync` says no to every error, so its no is asked again; `statSync`
+  // throws them and makes no error object for a name that is not there.
   exists: (path, likely) =>
     (likely !== "absent" && nodeFs.existsSync(path)) || nodeFs.statSync(path, { throwIfNoEntry: false }) !== undefined,
 };

@@ -80,8 +80,9 @@ export type OpenJournalResult<Kind extends string> =
   | Extract<JournalReport<Kind>, { kind: "refused" }>;
 
 /**
- * Who flushes; the write is always the caller's own. `inline`: the caller, which stands still meanwhile. `pool`: Node's thread pool,
- * where a flush waits behind other file calls and hashing. `thread`: one thread of the process for flushes alone.
+ * Who flushes; the write is always the caller's own. `inline`: the caller, which stands still meanwhile. `pool`: Node's
+ * thread pool, where a flush waits behind other file calls and hashing. `thread`: one thread of the process for flushes
+ * alone.
  */
 export type JournalEngine = "inline" | "pool" | "thread";
 

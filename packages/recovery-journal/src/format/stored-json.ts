@@ -3,8 +3,8 @@ import type { JsonObject } from "../types.ts";
 import { parseObject } from "./line.ts";
 
 /**
- * A caller's object as a reader of the file gets it: a copy that knows nothing of later changes, without what JSON has no text for.
- * Flat objects, which most are, are copied and not written and parsed. Throws what `JSON.stringify` throws.
+ * A caller's object as a reader of the file gets it: a copy that knows nothing of later changes, without what JSON has no
+ * text for. Flat objects, which most are, are copied and not written and parsed. Throws what `JSON.stringify` throws.
  */
 export function storedJson(value: JsonObject): JsonObject {
   if (Object.getPrototypeOf(value) === Object.prototype && !("toJSON" in value)) {

@@ -120,8 +120,8 @@ function isOvertaken(request: ClaimRequest, segment: number): boolean {
 }
 
 /**
- * Removes what the new segment replaces. Only then may it acknowledge anything: an older one that stands proves that it did not. The
- * oldest goes first, since a paused writer that finds its own segment and no next one takes itself for the owner.
+ * Removes what the new segment replaces. Only then may it acknowledge anything: an older one that stands proves that it did
+ * not. The oldest goes first, since a paused writer that finds its own segment and no next one takes itself for the owner.
  */
 export function retireBelow(place: SegmentPlace, segment: number): void {
   const { fs, directory } = place;

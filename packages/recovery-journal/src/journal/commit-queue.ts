@@ -217,8 +217,9 @@ export class CommitQueue {
   }
 
   /**
-   * Publishes the state as the next segment and goes on there; `null` when done, or when one to rest in would be no smaller. A full disk or a state too large leaves the current
-   * segment in use. After the name may be there, any other error poisons: no record may be acknowledged that only one of two has.
+   * Publishes the state as the next segment and goes on there; `null` when done, or when one to rest in would be no
+   * smaller. A full disk or a state too large leaves the current segment in use. After the name may be there, any other
+   * error poisons: no record may be acknowledged that only one of two has.
    */
   #compact(pending: readonly PendingRecord[], purpose: "room" | "rest"): CodedError | null {
     const { place, state, owner, clock } = this.#options;

@@ -1,6 +1,9 @@
 import type { Clock } from "@holdfast/shared-process";
 
-/** A loop that appends again and again marks nothing meanwhile; one that turns meanwhile has its mark before it waits for long. */
+/**
+ * A loop that appends again and again marks nothing meanwhile; one that turns meanwhile has its mark before it waits for
+ * long.
+ */
 export const MARK_DELAY_MS = 1;
 /** A pause between two bursts of work costs no new segment. */
 export const SHRINK_DELAY_MS = 30_000;

@@ -77,8 +77,8 @@ export class SegmentFile {
   }
 
   /**
-   * Whether this writer is still the owner: no later segment stands, and then its own still does. In this order: a later one that
-   * is gone was retired by one later still, after this writer's own.
+   * Whether this writer is still the owner: no later segment stands, and then its own still does. In this order: a later
+   * one that is gone was retired by one later still, after this writer's own.
    */
   isOwned(): boolean {
     const { fs } = this.#place;

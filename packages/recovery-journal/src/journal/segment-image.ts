@@ -74,8 +74,8 @@ export function reserveFor(openOperations: number): number {
 const HEAD_OVERHEAD_BYTES = 192;
 
 /**
- * The capacity of the segment behind one that filled up in `filledMs`: twice as large under load, where new segments would take a large
- * share of the time, and half as large without.
+ * The capacity of the segment behind one that filled up in `filledMs`: twice as large under load, where new segments would
+ * take a large share of the time, and half as large without.
  */
 export function nextCapacity(capacity: number, filledMs: number): number {
   return Math.min(filledMs < BUSY_FILL_MS ? 2 * capacity : capacity / 2, CAPACITY_BUSY_MAX_BYTES);

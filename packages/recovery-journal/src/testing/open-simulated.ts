@@ -26,8 +26,8 @@ export function simulatedOptions(
 }
 
 /**
- * Time for a journal that nobody hurries: each batch has its mark before its promises resolve, no segment fills up fast, and no test
- * waits until a segment shrinks. A test about these passes a clock of its own.
+ * Time for a journal that nobody hurries: each batch has its mark before its promises resolve, no segment fills up fast,
+ * and no test waits until a segment shrinks. A test about these passes a clock of its own.
  */
 function unhurriedClock(): Pick<Clock, "monotonic" | "setTimer"> {
   let elapsedMs = 0;
