@@ -40,8 +40,12 @@ export const FORMAT_VERSION = 2;
 const KIB = 1024;
 const MIB = 1024 * KIB;
 
-/** A segment's size when idle, and the most it is doubled to. The reader takes more than the writer makes. */
+/**
+ * A segment's size when idle, and the most it is doubled to: for load, for state. The reader takes more than the writer
+ * makes.
+ */
 export const CAPACITY_MIN_BYTES = 16 * KIB;
+export const CAPACITY_BUSY_MAX_BYTES = 512 * KIB;
 export const CAPACITY_MAX_BYTES = 4 * MIB;
 export const READER_SEGMENT_MAX_BYTES = 16 * MIB;
 

@@ -30,6 +30,7 @@ export { type JournalView, viewJournal } from "./view/view-journal.ts";
 export type {
   BeginRequest,
   Journal,
+  JournalEngine,
   JournalOwner,
   JournalReport,
   JsonObject,

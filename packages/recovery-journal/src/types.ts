@@ -1,3 +1,4 @@
+import type { Clock } from "@holdfast/shared-process";
 import type { LegacyOperation } from "./legacy/scan-legacy.ts";
 
 /** JSON object as stored in a record's `detail`. */
@@ -99,6 +100,13 @@ export type OpenJournalResult<Kind extends string> =
   | { readonly kind: "owned"; readonly owner: JournalOwner }
   | Extract<JournalReport<Kind>, { kind: "refused" }>;
 
+/**
+ * Who flushes; the write is always the caller's own. `inline`: the caller, which stands still meanwhile. `pool`: Node's
+ * thread pool, where a flush waits behind other file calls and hashing. `thread`: one thread of the process for flushes
+ * alone.
+ */
+export type JournalEngine = "inline" | "pool" | "thread";
+
 export interface OpenJournalOptions<Kind extends string> {
   readonly directory: string;
   readonly owner: JournalOwner;
@@ -108,10 +116,12 @@ export interface OpenJournalOptions<Kind extends string> {
   readonly probeOwner: (owner: JournalOwner) => "gone" | "current" | "unknown";
   /** `existing`: a missing journal fails closed. Default `any`. */
   readonly expect?: "any" | "existing";
-  /** `inline`: sync write and fdatasync (workers). `async`: sync write, fdatasync in the pool (the supervisor). Default `inline`. */
-  readonly engine?: "inline" | "async";
+  /** Default `inline`. */
+  readonly engine?: JournalEngine;
   readonly fs?: import("./file-system.ts").FileSystem;
   readonly now?: () => number;
+  /** Times the mark behind the last record and the return to a small segment. */
+  readonly clock?: Pick<Clock, "monotonic" | "setTimer">;
   /** Remembered requests kept: at most this many, at most this old. Defaults 10,000 and 24 h (CLI.md §6). */
   readonly remember?: { readonly count: number; readonly ageMs: number };
   /**

@@ -8,7 +8,7 @@ export const fixture = (name: string): string => fileURLToPath(new URL(`../fixtu
 export const baseEnv = { PATH: [process.env["PATH"] ?? "/usr/bin:/bin", "/usr/sbin", "/sbin"].join(delimiter) };
 
 /** Where a writer flushes. */
-export const engines = ["inline", "async"] as const;
+export const engines = ["inline", "pool", "thread"] as const;
 
 /** What keeps a test that needs a kernel's help from running here, in words; `null` when nothing does. */
 export function obstacle(...commands: readonly string[]): string | null {

@@ -78,7 +78,7 @@ const parsers = {
   },
   request: (line: Fields): RequestRecord | null => {
     const { id, hash, outcome, at } = line;
-    if (!isText(id) || !isText(hash) || typeof at !== "number") return null;
+    if (!isText(id) || !isText(hash) || !isTime(at)) return null;
     return outcome === null || isObject(outcome) ? { t: "request", id, hash, outcome, at } : null;
   },
   quarantine: (line: Fields): QuarantineRecord | null => {
@@ -97,7 +97,7 @@ const parsers = {
     if (req === null) return { t: "begin", ops, req };
     if (!isRecord(req)) return null;
     const { id, hash, at } = req;
-    return isText(id) && isText(hash) && typeof at === "number" ? { t: "begin", ops, req: { id, hash, at } } : null;
+    return isText(id) && isText(hash) && isTime(at) ? { t: "begin", ops, req: { id, hash, at } } : null;
   },
   note: (line: Fields): NoteRecord | null => {
     const { id, g, detail } = line;
@@ -131,6 +131,11 @@ function isObject(value: unknown): value is JsonObject {
 
 function isText(value: unknown): value is string {
   return typeof value === "string";
+}
+
+/** Finite, or JSON would have no text for it. */
+function isTime(value: unknown): value is number {
+  return Number.isFinite(value);
 }
 
 function isCount(value: unknown): value is number {

@@ -121,11 +121,14 @@ function isOvertaken(request: ClaimRequest, segment: number): boolean {
   return highest !== segment;
 }
 
-/** Removes what the new segment replaces. Only then may it acknowledge anything: an older one that stands proves that it did not. */
+/**
+ * Removes what the new segment replaces. Only then may it acknowledge anything: an older one that stands proves that it did
+ * not. The oldest goes first, since a paused writer that finds its own segment and no next one takes itself for the owner.
+ */
 export function retireBelow(place: SegmentPlace, segment: number): void {
   const { fs, directory } = place;
   const { segments, temporaries } = listNames(fs, directory);
-  const older = segments.filter((candidate) => candidate < segment).map(segmentName);
-  for (const name of [...older, ...temporaries]) removeFile(fs, join(directory, name));
+  const older = segments.filter((candidate) => candidate < segment).toReversed();
+  for (const name of [...older.map(segmentName), ...temporaries]) removeFile(fs, join(directory, name));
   syncDirectory(fs, directory);
 }

@@ -1,4 +1,4 @@
-import { CodedError } from "@holdfast/shared-process";
+import { CodedError, systemClock } from "@holdfast/shared-process";
 import { dirname } from "node:path";
 import { ensurePrivateDirectory } from "../durable/private-directory.ts";
 import { syncDirectory } from "../durable/sync-directory.ts";
@@ -96,6 +96,7 @@ function opened<Kind extends string>(
     kinds: options.kinds,
     engine: options.engine ?? "inline",
     now: options.now ?? Date.now,
+    clock: options.clock ?? systemClock,
     remember: options.remember ?? DEFAULT_REMEMBER,
   });
   return { kind: "opened", journal, report };

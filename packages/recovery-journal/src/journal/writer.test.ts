@@ -110,7 +110,7 @@ describe("remembered requests", () => {
 });
 
 describe("writing", () => {
-  it.each(["inline", "async"] as const)("commits all of one turn with one flush: %s", async (engine) => {
+  it.each(["inline", "pool", "thread"] as const)("commits all of one turn with one flush: %s", async (engine) => {
     const disk = new SimulatedDisk();
     const journal = await openSimulated(disk, { engine });
     const calls: string[] = [];
@@ -170,10 +170,12 @@ describe("writing", () => {
 
   it.each([
     { engine: "inline", errno: "EIO" },
-    { engine: "async", errno: "EIO" },
+    { engine: "pool", errno: "EIO" },
+    { engine: "thread", errno: "EIO" },
     // Not a refusal for want of room: the record is written, and may be found.
     { engine: "inline", errno: "ENOSPC" },
-    { engine: "async", errno: "ENOSPC" },
+    { engine: "pool", errno: "ENOSPC" },
+    { engine: "thread", errno: "ENOSPC" },
   ] as const)("is poisoned for good by a failed flush: $errno $engine", async ({ engine, errno }) => {
     const disk = new SimulatedDisk();
     const journal = await openSimulated(disk, { engine });
@@ -230,6 +232,27 @@ describe("ownership", () => {
     await old.close();
     await next.begin(prompt("c"));
     expect(next.open().map(({ operationId }) => operationId)).toEqual(["a", "c"]);
+  });
+
+  it("I144 looks for a successor first and then for its own segment, and a successor retires the oldest first", async () => {
+    const disk = new SimulatedDisk();
+    const old = await openSimulated(disk);
+    const looks: string[] = [];
+    disk.onCall = (call, path) => (call === "exists" || call === "unlink") && looks.push(`${call} ${path}`);
+    await old.begin(prompt("a"));
+    // In the other order an owner that sleeps between the looks may miss two successors: it sees its own, then no next one.
+    expect(looks.splice(0)).toEqual([
+      `exists ${SIMULATED_DIRECTORY}/e00000002.jsonl`,
+      `exists ${SIMULATED_DIRECTORY}/e00000001.jsonl`,
+    ]);
+    disk.inject({ call: "ftruncate", errno: "EIO" });
+    await expect(openSimulated(disk)).rejects.toMatchObject({ code: "journal_unavailable" });
+    looks.splice(0);
+    await openSimulated(disk);
+    expect(looks.filter((look) => look.endsWith(".jsonl"))).toEqual([
+      `unlink ${SIMULATED_DIRECTORY}/e00000001.jsonl`,
+      `unlink ${SIMULATED_DIRECTORY}/e00000002.jsonl`,
+    ]);
   });
 
   it("I144 gives two openers at every interleaving of their calls one writer, and no acknowledged record is lost", async () => {

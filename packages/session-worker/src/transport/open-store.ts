@@ -14,7 +14,7 @@ export interface OpenStoreOptions {
   readonly sessionId: string;
   readonly owner: JournalOwner;
   readonly probeOwner: (owner: JournalOwner) => "gone" | "current" | "unknown";
-  readonly engine: "inline" | "async";
+  readonly engine: "inline" | "pool";
   /** `existing`: a missing journal fails closed. Default `any`. */
   readonly expect?: "any" | "existing";
   readonly fs?: FileSystem;

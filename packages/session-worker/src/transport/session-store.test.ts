@@ -336,7 +336,7 @@ describe("a session's store", () => {
       sessionId: "s1",
       owner: { generation: "g1", identity: {} },
       probeOwner: () => "gone",
-      engine: "async",
+      engine: "pool",
     });
     if (opened.kind !== "opened") throw new Error(opened.kind);
     await Promise.all([opened.store.admit(admission("r1")), opened.store.admit(admission("r2"))]);
