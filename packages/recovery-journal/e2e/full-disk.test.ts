@@ -69,7 +69,7 @@ describe.each(rooms)("without room: $name, $errno", ({ errno, needs, run }) => {
     async () => {
       const { replace, newText } = await run("inline");
       const names = ["journal", "log", "state"];
-      expect(replace).toEqual({ code: errno, text: "old", names, journalNames: ["e00000001.jsonl"] });
+      expect(replace).toEqual({ code: "not_replaced", errno, text: "old", names, journalNames: ["e00000001.jsonl"] });
       expect(newText).toBe("new");
     },
   );

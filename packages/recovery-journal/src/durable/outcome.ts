@@ -24,9 +24,10 @@ export function isInPlace(error: unknown): boolean {
 }
 
 /** The error number's name of a system error, also of the one behind a failed replacement or publication; else `null`. */
-export function systemErrnoOf(error: unknown): string | null {
-  return errnoOf(isOutcome(error) ? error.cause : error);
-}
+export const systemErrnoOf = (error: unknown): string | null => errnoOf(stepError(error));
+
+/** The error of the step that failed, where a replacement or publication did. */
+export const stepError = (error: unknown): unknown => (isOutcome(error) ? error.cause : error);
 
 function isOutcome(error: unknown): error is CodedError<OutcomeCode> {
   return error instanceof CodedError && Object.hasOwn(PHRASES, error.code);
