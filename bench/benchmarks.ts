@@ -2,6 +2,7 @@ import { churnBenchmarks } from "./rows/churn.ts";
 import { commandBenchmarks } from "./rows/commands.ts";
 import { journalBenchmarks } from "./rows/journal.ts";
 import { loopGapBenchmark } from "./rows/loop-gap.ts";
+import { saturatedPoolBenchmark } from "./rows/saturated-pool.ts";
 import { sessionBenchmarks } from "./rows/sessions.ts";
 import { verdictBenchmark } from "./rows/verdict.ts";
 import { watchBenchmark } from "./rows/watch.ts";
@@ -14,6 +15,7 @@ export const benchmarks: readonly Benchmark[] = [
   watchBenchmark,
   ...churnBenchmarks,
   ...journalBenchmarks,
+  saturatedPoolBenchmark,
   loopGapBenchmark,
   ...sessionBenchmarks,
 ];

@@ -81,21 +81,39 @@ it("I140 a damaged journal fails its own session with a reason, and its bytes ar
   expect(kept.some((content) => content.equals(bytes))).toBe(true);
 });
 
-it("I140 a journal whose last record is cut off or NULs is taken up where it was whole", async () => {
+it("I93 I140 a journal whose last batch is torn is taken up where it was whole", async () => {
   await using home = await Home.open();
-  for (const [name, tail] of [
-    ["cut", ""],
-    ["nuls", "\0".repeat(200)],
-  ] as const) {
+  const row = await home.newSession("torn", "--prompt", "echo one");
+  await home.kill(home.daemon());
+  await home.kill(home.worker(row));
+  const directory = join(home.path, "sessions", row.sessionId, "journal");
+  const path = join(directory, readdirSync(directory).toSorted().at(-1) ?? "");
+  const text = readFileSync(path, "utf8");
+  // What never landed is still the fill.
+  writeFileSync(path, text.trimEnd().slice(0, -5).padEnd(text.length, "\n"));
+  expect((await home.ok(["prompt", "torn", "echo two"])).stdout).toBe("two\n");
+});
+
+it("I71 I140 a journal that was cut short, or whose end is NULs, fails its own session and is kept", async () => {
+  await using home = await Home.open();
+  const damage: Record<string, (text: string) => string> = {
+    cut: (text) => text.trimEnd().slice(0, -5),
+    nuls: (text) => text.trimEnd().slice(0, -5).padEnd(text.length, "\0"),
+  };
+  const written: { readonly path: string; readonly text: string }[] = [];
+  for (const [name, change] of Object.entries(damage)) {
     const row = await home.newSession(name, "--prompt", "echo one");
     await home.kill(home.daemon());
     await home.kill(home.worker(row));
     const directory = join(home.path, "sessions", row.sessionId, "journal");
     const path = join(directory, readdirSync(directory).toSorted().at(-1) ?? "");
-    const text = readFileSync(path, "utf8").replace(/[\0 \n]*$/, "");
-    writeFileSync(path, text.slice(0, -5) + tail);
-    expect([name, (await home.ok(["prompt", name, "echo two"])).stdout]).toEqual([name, "two\n"]);
+    const text = change(readFileSync(path, "utf8"));
+    writeFileSync(path, text);
+    written.push({ path, text });
+    await home.ok(["daemon", "start"]);
+    expect((await home.untilState(name, "failed")).reason).toMatch(/journal/);
   }
+  for (const { path, text } of written) expect(readFileSync(path, "utf8")).toBe(text);
 });
 
 it("I140 a torn last line of the transcript costs that line alone", async () => {

@@ -119,11 +119,15 @@ it("I165 owner records lost while no daemon runs: the home is claimed above the 
 
 it("I124 partial copies that a cut-off write left are gone after the next start", async () => {
   await using home = await Home.open();
-  const row = await home.newSession("s");
+  const [row, atRest] = [await home.newSession("s"), await home.newSession("r")];
+  await home.ok(["stop", "r"]);
   await home.ok(["daemon", "stop", "--keep-workers"]);
-  const left = ["owner/1.json", `workers/${row.sessionId}.json`, `sessions/${row.sessionId}/session.json`].map((path) =>
-    join(home.path, `${path}.0123456789ab.tmp`),
-  );
+  const left = [
+    "owner/1.json",
+    `workers/${row.sessionId}.json`,
+    `sessions/${row.sessionId}/session.json`,
+    `sessions/${atRest.sessionId}/session.json`,
+  ].map((path) => join(home.path, `${path}.0123456789ab.tmp`));
   for (const path of left) writeFileSync(path, "{");
   await home.ok(["prompt", "s", "true"]);
   expect(left.filter((path) => existsSync(path))).toEqual([]);

@@ -1,4 +1,4 @@
-export type Unit = "ms" | "µs" | "MiB" | "%" | "per s" | "per record" | "signals";
+export type Unit = "ms" | "µs" | "MiB" | "%" | "per s" | "per record" | "calls" | "signals";
 
 export type Target =
   | { readonly of: "value" | "ratio"; readonly atMost: number }

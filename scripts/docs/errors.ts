@@ -36,6 +36,7 @@ export const errorsPage = (): string =>
     'On standard error `agent` writes `error: MESSAGE` and `hint: NEXT STEP`. With `--json` it writes one line there: `{"error":{"code","message","retryable","hint","requestId"}}`.',
     "## Exit codes",
     exitTable(),
+    "`agent journal show` and `agent journal verify` exit 7 with their whole answer on standard output when the journal is refused: why, in which file and at which byte.",
     "With `--exit-code`, `agent prompt` passes the status of a `shell` command on, and its own errors exit 125.",
     "## Error codes",
     "Retryable: the same request may be sent again.",

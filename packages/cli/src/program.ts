@@ -2,6 +2,7 @@ import { VERSION } from "@holdfast/client/protocol";
 import { Command } from "commander";
 import { addDaemon } from "./commands/daemon.ts";
 import { addAttach } from "./commands/attach.ts";
+import { addJournal } from "./commands/journal.ts";
 import { addLifecycle } from "./commands/lifecycle.ts";
 import { addList } from "./commands/list.ts";
 import { addLogs } from "./commands/logs.ts";
@@ -72,6 +73,7 @@ export function buildProgram(invocation: Invocation): Command {
   addLogs(program.command("logs"), invocation);
   addWait(program.command("wait"), invocation);
   addStop(program.command("stop"), invocation);
+  addJournal(program.command("journal"), invocation);
   addVersion(program.command("version"), invocation);
   for (const group of [program, session]) addHelp(group);
   nameRefused(program, invocation);

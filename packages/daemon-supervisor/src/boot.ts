@@ -10,6 +10,7 @@ import type { Effect, Fresh, Goal, State, StopIntent } from "./lifecycle/state.t
 import { ADOPTION_MS } from "./lifecycle/times.ts";
 import type { SessionRecord } from "@holdfast/session-worker/transport";
 import { identitySchema } from "@holdfast/client/protocol";
+import { reasonOf } from "@holdfast/shared-process";
 import { readJournal, removeFile } from "@holdfast/recovery-journal";
 import { safeParse } from "zod/mini";
 import { operationKinds, ownerFolder, sessionDirectory } from "@holdfast/session-worker/transport";
@@ -43,9 +44,14 @@ interface BootParts {
 }
 
 /** What a write that was cut off left: a partial copy that nobody reads (I124). Only the owner of the home writes here. */
-function sweepTemporary(context: Context, folder: string): void {
-  if (!context.fs.exists(folder)) return;
-  for (const name of context.fs.readdir(folder)) if (TEMPORARY.test(name)) removeFile(context.fs, `${folder}/${name}`);
+function sweepTemporary({ fs, log }: Context, folder: string): void {
+  try {
+    if (!fs.exists(folder)) return;
+    for (const name of fs.readdir(folder)) if (TEMPORARY.test(name)) removeFile(fs, `${folder}/${name}`);
+  } catch (error) {
+    // One folder's trouble must not keep the home from its owner (I142).
+    log.warn({ folder, reason: reasonOf(error) }, "what a write that was cut off left could not be removed");
+  }
 }
 
 const TEMPORARY = /\.[0-9a-f]{12}\.tmp$/;
@@ -72,7 +78,7 @@ export function bootAll(context: Context, parts: BootParts): void {
     const descriptor = bySession.get(sessionId) ?? null;
     const bare = files.intents.get(sessionId) ?? null;
     if (descriptor) records.known(sessionId, shapeOf(descriptor));
-    if (descriptor) sweepTemporary(context, sessionDirectory(context.home, sessionId));
+    sweepTemporary(context, sessionDirectory(context.home, sessionId));
     if (bare) records.knownIntents(sessionId, bare.paths);
     const fresh = freshValues(context, sessionId);
     const seen = {

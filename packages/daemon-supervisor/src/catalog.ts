@@ -1,5 +1,5 @@
 import { ProtocolError } from "@holdfast/client/protocol";
-import { nodeFileSystem, readBounded, replaceFileAsync } from "@holdfast/recovery-journal";
+import { isInPlace, nodeFileSystem, readBounded, replaceFileAsync } from "@holdfast/recovery-journal";
 import type { FileSystem } from "@holdfast/recovery-journal";
 import { errnoOf } from "@holdfast/shared-process";
 import { sessionDirectory, sessionRecordPath, sessionRecordSchema } from "@holdfast/session-worker/transport";
@@ -48,6 +48,8 @@ export class Catalog {
   readonly #records = new Map<string, SessionRecord>();
   /** Sessions whose record in memory a full disk did not take. */
   readonly #assumed = new Set<string>();
+  /** Sessions whose record is in place, and may not be after a power cut. */
+  readonly #unsynced = new Set<string>();
   readonly #creators = new Map<string, string>();
   readonly #unreadable = new Map<string, string>();
   /** Requests whose name a record on disk still has, and needs no more. */
@@ -93,7 +95,8 @@ export class Catalog {
     return this.#inOrder(sessionId, async () => {
       const record = this.#records.get(sessionId);
       const changed = record && change(record);
-      const differs = this.#assumed.has(sessionId) || JSON.stringify(changed) !== JSON.stringify(record);
+      const isOwing = this.#assumed.has(sessionId) || this.#unsynced.has(sessionId);
+      const differs = isOwing || JSON.stringify(changed) !== JSON.stringify(record);
       if (changed && differs) await this.#write(changed);
     });
   }
@@ -117,8 +120,18 @@ export class Catalog {
     const text = `${JSON.stringify(record, null, 2)}\n`;
     if (Buffer.byteLength(text) > MAX_WRITTEN_BYTES)
       throw new ProtocolError("usage", "the session's record would be too long: fewer or shorter options or variables");
-    await replaceFileAsync(this.#fs, sessionRecordPath(this.#home, sessionId), text);
+    try {
+      await replaceFileAsync(this.#fs, sessionRecordPath(this.#home, sessionId), text);
+    } catch (error) {
+      // Every reader finds it from now on, and so do we. The next write makes it durable, also when it changes nothing.
+      if (isInPlace(error) && this.#records.has(sessionId)) {
+        this.#add(record);
+        this.#unsynced.add(sessionId);
+      }
+      throw error;
+    }
     this.#assumed.delete(sessionId);
+    this.#unsynced.delete(sessionId);
     const lastActivityAt = this.#records.get(sessionId)?.lastActivityAt ?? record.lastActivityAt;
     // What was forgotten while this was being written goes with the next write.
     this.#add({ ...this.#withoutForgotten(record), lastActivityAt });
@@ -167,6 +180,7 @@ export class Catalog {
       if (creator !== undefined) this.#creators.delete(creator);
       this.#records.delete(sessionId);
       this.#assumed.delete(sessionId);
+      this.#unsynced.delete(sessionId);
       this.#forgotten.delete(sessionId);
     });
   }

@@ -173,3 +173,51 @@ it("writes nothing over the records of another owner", async () => {
   });
   expect(readdirSync(join(home, "workers"))).toEqual([]);
 });
+
+/** A disk whose directories cannot be synced: what is renamed is in place, and not proven to stay. */
+const unsynced = (): { fs: FileSystem; heal: () => void } => {
+  let broken = true;
+  const fs: FileSystem = {
+    ...nodeFileSystem,
+    fsyncAsync: (fd) => {
+      const isDirectory = nodeFileSystem.fstat(fd).isDirectory();
+      if (broken && isDirectory) return Promise.reject(Object.assign(new Error("broken"), { code: "EIO" }));
+      return nodeFileSystem.fsyncAsync(fd);
+    },
+  };
+  return { fs, heal: () => (broken = false) };
+};
+
+it("I109 a session's record that is in place counts, and is written until it is durable", async () => {
+  const { fs, heal } = unsynced();
+  const { catalog } = await records(nodeFileSystem, fs);
+  const stop = (): Promise<void> => catalog.update(sessionId, (record) => ({ ...record, wanted: "stopped" }));
+  await expect(stop()).rejects.toMatchObject({ code: "replaced_not_durable" });
+  expect([catalog.get(sessionId)?.wanted, new Catalog(home).get(sessionId)?.wanted]).toEqual(["stopped", "stopped"]);
+  await expect(stop()).rejects.toMatchObject({ code: "replaced_not_durable" });
+  heal();
+  await expect(stop()).resolves.toBeUndefined();
+});
+
+const optionsOf = (fs: FileSystem): ConstructorParameters<typeof Records>[0] => {
+  return { home, fs, clock: systemClock, catalog: new Catalog(home), epoch: 3, isOwner: () => true };
+};
+
+it("I109 a descriptor that is in place is replaced by the state before it, and removed with its session", async () => {
+  const { fs, heal } = unsynced();
+  const { records: writer } = await records(fs);
+  const replaced: State = { ...ready, process: processOf("h") };
+  await expect(writer.persist(sessionId, { state: ready, last: ready, request: null })).rejects.toThrow("broken");
+  heal();
+  await writer.persist(sessionId, { state: null, last: ready, request: null });
+  expect(existsSync(descriptor())).toBe(false);
+
+  await new Records(optionsOf(nodeFileSystem)).persist(sessionId, { state: ready, last: ready, request: null });
+  const failing = unsynced();
+  const later = new Records(optionsOf(failing.fs));
+  later.known(sessionId, { lifecycle: "ready", process: processOf("g"), launches: [] });
+  await expect(later.persist(sessionId, { state: replaced, last: ready, request: null })).rejects.toThrow("broken");
+  failing.heal();
+  await later.persist(sessionId, { state: ready, last: replaced, request: null });
+  expect(JSON.parse(readFileSync(descriptor(), "utf8")).process).toEqual(processOf("g"));
+});

@@ -1,14 +1,16 @@
 import {
   createMarkerFile,
   ensurePrivateDirectory,
+  isInPlace,
   removeFile,
   replaceFile,
   replaceFileAsync,
   syncDirectoryAsync,
+  systemErrnoOf,
 } from "@holdfast/recovery-journal";
 import type { FileSystem } from "@holdfast/recovery-journal";
 import type { Clock } from "@holdfast/shared-process";
-import { CodedError, errnoOf, reasonOf } from "@holdfast/shared-process";
+import { CodedError, reasonOf } from "@holdfast/shared-process";
 import type { SessionRecord } from "@holdfast/session-worker/transport";
 import type { Catalog } from "./catalog.ts";
 import { saysDiskFull } from "./disk.ts";
@@ -91,7 +93,8 @@ export class Records {
       await this.#write(sessionId, next);
     } catch (error) {
       // Somebody removed the folder of the descriptors: it is made again, and the next try finds it (I146).
-      if (errnoOf(error) === "ENOENT") ensurePrivateDirectory(this.#options.fs, workersFolder(this.#options.home));
+      if (systemErrnoOf(error) === "ENOENT")
+        ensurePrivateDirectory(this.#options.fs, workersFolder(this.#options.home));
       if (!intent || !this.#writeBareIntent(sessionId, intent)) throw error;
       // The name says what the records could not: the stop goes on, and a later boot finishes what is left to write (I168).
       if (state === null) await this.#removeUnwritten(sessionId, last);
@@ -126,7 +129,13 @@ export class Records {
     if (this.#written.get(sessionId) !== text) {
       const { home, fs, epoch, clock } = this.#options;
       const at = new Date(clock.now()).toISOString();
-      await replaceFileAsync(fs, descriptorPath(home, sessionId), encodeDescriptor(sessionId, shape, { epoch, at }));
+      try {
+        await replaceFileAsync(fs, descriptorPath(home, sessionId), encodeDescriptor(sessionId, shape, { epoch, at }));
+      } catch (error) {
+        // It is there, unlike what was written before: whatever comes next is written, or removed.
+        if (isInPlace(error)) this.#written.set(sessionId, NOT_DURABLE);
+        throw error;
+      }
       this.#written.set(sessionId, text);
     }
   }
@@ -175,6 +184,9 @@ export function withRequest(record: SessionRecord, request: RequestStamp | null)
 
 /** Kept in a session's own record until the home's journal has them; more pile up only where that takes nothing. */
 const RECENT_REQUESTS = 256;
+
+/** In place of a descriptor's text: it is like no other. */
+const NOT_DURABLE = "";
 
 const intentOf = (state: State): StopIntent | null =>
   state.name === "stopping" || state.name === "finalizing" ? state.intent : null;

@@ -12,7 +12,8 @@ export interface FileSystem {
   /** Bytes written, possibly fewer than asked; `position: null` appends at the descriptor's own place. */
   write(fd: number, buffer: Uint8Array, offset: number, length: number, position: number | null): number;
   fdatasync(fd: number): void;
-  fdatasyncAsync(fd: number): Promise<void>;
+  /** In the thread pool that all of Node's file calls share, or on a thread for flushes alone. Default `pool`. */
+  fdatasyncAsync(fd: number, by?: "pool" | "thread"): Promise<void>;
   fsync(fd: number): void;
   fsyncAsync(fd: number): Promise<void>;
   ftruncate(fd: number, length: number): void;
@@ -27,6 +28,9 @@ export interface FileSystem {
   chmod(path: string, mode: number): void;
   /** Sets the exact bits of an open file, whatever the umask. */
   fchmod(fd: number, mode: number): void;
-  /** Whether the name is there. Not `lstat`: reading time stamps makes the next write of the file dirty its inode. */
-  exists(path: string): boolean;
+  /**
+   * Whether the name is there; throws when that cannot be told. Not `lstat`: reading time stamps makes the next write of
+   * the file dirty its inode. `likely` changes what the answer costs and not the answer. Default `present`.
+   */
+  exists(path: string, likely?: "present" | "absent"): boolean;
 }

@@ -3,22 +3,34 @@ export { nodeFileSystem } from "./node-file-system.ts";
 export { ensurePrivateDirectory, ensurePrivateDirectoryAsync } from "./durable/private-directory.ts";
 export { publishFile, type PublishResult } from "./durable/publish-file.ts";
 export { removeTree } from "./durable/remove-tree.ts";
-export { replaceFile } from "./durable/replace-file.ts";
-export { replaceFileAsync, syncDirectoryAsync } from "./durable/replace-file-async.ts";
+export { isInPlace, type OutcomeCode, systemErrnoOf } from "./durable/outcome.ts";
+export { replaceFile, replaceFileAsync } from "./durable/replace-file.ts";
 export { type BoundedRead, createMarkerFile, readBounded, removeFile } from "./durable/small-files.ts";
-export { syncDirectory } from "./durable/sync-directory.ts";
+export { syncDirectory, syncDirectoryAsync } from "./durable/sync-directory.ts";
 export { isDiskFull } from "./durable/write-all.ts";
 export type { JournalErrorCode } from "./journal/errors.ts";
 export { openJournal } from "./journal/open.ts";
+export {
+  type Damage,
+  digestOf,
+  quarantineJournal,
+  type QuarantineOptions,
+  type QuarantineResult,
+} from "./journal/quarantine.ts";
 export { readJournal } from "./journal/read.ts";
 export { removeJournal } from "./journal/remove.ts";
+export { type LegacyReport, readLegacyJournal } from "./legacy/read-legacy.ts";
+export type { LegacyOperation, LegacySession } from "./legacy/scan-legacy.ts";
 export { findLine } from "./lines/find-line.ts";
 export { lastLine } from "./lines/last-line.ts";
 export { type LineLog, openLineLog } from "./lines/line-log.ts";
 export { type LogLine, readLines } from "./lines/read-lines.ts";
+export type { SegmentLine } from "./view/segment-lines.ts";
+export { type JournalView, viewJournal } from "./view/view-journal.ts";
 export type {
   BeginRequest,
   Journal,
+  JournalEngine,
   JournalOwner,
   JournalReport,
   JsonObject,
@@ -28,5 +40,6 @@ export type {
   OpenOperation,
   OperationKey,
   OperationToken,
+  Quarantine,
   RememberedRequest,
 } from "./types.ts";

@@ -1,5 +1,6 @@
 import * as nodeFs from "node:fs";
 import type { FileSystem } from "./file-system.ts";
+import { flushThread } from "./flush-thread.ts";
 
 /** The real disk. */
 export const nodeFileSystem: FileSystem = {
@@ -8,10 +9,12 @@ export const nodeFileSystem: FileSystem = {
   read: (fd, buffer, offset, length, position) => nodeFs.readSync(fd, buffer, offset, length, position),
   write: (fd, buffer, offset, length, position) => nodeFs.writeSync(fd, buffer, offset, length, position),
   fdatasync: (fd) => nodeFs.fdatasyncSync(fd),
-  fdatasyncAsync: (fd) =>
-    new Promise((resolve, reject) => {
-      nodeFs.fdatasync(fd, (error) => (error === null ? resolve() : reject(error)));
-    }),
+  fdatasyncAsync: (fd, by) =>
+    by === "thread"
+      ? flushThread.fdatasync(fd)
+      : new Promise((resolve, reject) => {
+          nodeFs.fdatasync(fd, (error) => (error === null ? resolve() : reject(error)));
+        }),
   fsync: (fd) => nodeFs.fsyncSync(fd),
   fsyncAsync: (fd) =>
     new Promise((resolve, reject) => {
@@ -30,6 +33,8 @@ export const nodeFileSystem: FileSystem = {
   readdir: (path) => nodeFs.readdirSync(path),
   chmod: (path, mode) => nodeFs.chmodSync(path, mode),
   fchmod: (fd, mode) => nodeFs.fchmodSync(fd, mode),
-  // Asked twice for each append of a journal, once for a name that is not there: an error object for that would cost more than the call.
-  exists: (path) => nodeFs.existsSync(path) || nodeFs.statSync(path, { throwIfNoEntry: false }) !== undefined,
+  // Asked twice for each batch of a journal. `existsSync` says no to every error, so its no is asked again; `statSync`
+  // throws them and makes no error object for a name that is not there.
+  exists: (path, likely) =>
+    (likely !== "absent" && nodeFs.existsSync(path)) || nodeFs.statSync(path, { throwIfNoEntry: false }) !== undefined,
 };

@@ -1,3 +1,6 @@
+import type { Clock } from "@holdfast/shared-process";
+import type { LegacyOperation } from "./legacy/scan-legacy.ts";
+
 /** JSON object as stored in a record's `detail`. */
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | { readonly [key: string]: JsonValue };
 export type JsonObject = { readonly [key: string]: JsonValue };
@@ -45,6 +48,24 @@ export interface JournalOwner {
   readonly identity: JsonObject;
 }
 
+/**
+ * A damage that a person has put aside. What the damaged journal said is not believed and not known: until it is resolved,
+ * any operation may have been under way and any request may have been answered, so the owner serves nothing that depends on
+ * it.
+ */
+export interface Quarantine {
+  readonly id: string;
+  /** The file, beside the segments, that has the damaged bytes; `null` where the journal was missing. */
+  readonly evidence: string | null;
+  /** Of these bytes, in hex; `null` where there are none. */
+  readonly sha256: string | null;
+  readonly why: "corrupt" | "oversize" | "missing";
+  /** The words of whoever decided. */
+  readonly reason: string;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+}
+
 /** What a read of a journal's directory found. Reading never writes. */
 export type JournalReport<Kind extends string = string> =
   | { readonly kind: "fresh" }
@@ -56,6 +77,8 @@ export type JournalReport<Kind extends string = string> =
       readonly released: boolean;
       readonly open: readonly OpenOperation<Kind>[];
       readonly remembered: readonly RememberedRequest[];
+      /** Unresolved ones: what was before them is uncertain. */
+      readonly quarantines: readonly Quarantine[];
       /** Bytes of a torn last batch that the next open leaves behind, 0 if the tail was whole. */
       readonly tornBytes: number;
     }
@@ -72,10 +95,17 @@ export type OpenJournalResult<Kind extends string> =
   | {
       readonly kind: "opened";
       readonly journal: Journal<Kind>;
-      readonly report: JournalReport<Kind> & { kind: "fresh" | "ok" };
+      readonly report: JournalReport<Kind> & { kind: "fresh" | "ok" } & { readonly legacy: readonly LegacyOperation[] };
     }
   | { readonly kind: "owned"; readonly owner: JournalOwner }
   | Extract<JournalReport<Kind>, { kind: "refused" }>;
+
+/**
+ * Who flushes; the write is always the caller's own. `inline`: the caller, which stands still meanwhile. `pool`: Node's
+ * thread pool, where a flush waits behind other file calls and hashing. `thread`: one thread of the process for flushes
+ * alone.
+ */
+export type JournalEngine = "inline" | "pool" | "thread";
 
 export interface OpenJournalOptions<Kind extends string> {
   readonly directory: string;
@@ -86,12 +116,21 @@ export interface OpenJournalOptions<Kind extends string> {
   readonly probeOwner: (owner: JournalOwner) => "gone" | "current" | "unknown";
   /** `existing`: a missing journal fails closed. Default `any`. */
   readonly expect?: "any" | "existing";
-  /** `inline`: sync write and fdatasync (workers). `async`: sync write, fdatasync in the pool (the supervisor). Default `inline`. */
-  readonly engine?: "inline" | "async";
+  /** Default `inline`. */
+  readonly engine?: JournalEngine;
   readonly fs?: import("./file-system.ts").FileSystem;
   readonly now?: () => number;
+  /** Times the mark behind the last record and the return to a small segment. */
+  readonly clock?: Pick<Clock, "monotonic" | "setTimer">;
   /** Remembered requests kept: at most this many, at most this old. Defaults 10,000 and 24 h (CLI.md §6). */
   readonly remember?: { readonly count: number; readonly ageMs: number };
+  /**
+   * A file in the origin's format whose open work is reported beside the journal's. It is read once, at the open, and never
+   * written; if it is refused, so is the open. A missing file has no work.
+   */
+  readonly legacy?: string;
+  /** The salt of each new segment, 8 hex digits. Default: random. */
+  readonly newSalt?: () => string;
 }
 
 /**
@@ -101,6 +140,8 @@ export interface OpenJournalOptions<Kind extends string> {
  */
 export interface Journal<Kind extends string = string> {
   readonly state: "live" | "poisoned" | "fenced" | "closed";
+  /** What the `legacy` file leaves open. No token of it exists: an end for it is stale (I85). */
+  readonly legacy: readonly LegacyOperation[];
   begin(request: BeginRequest<Kind>): Promise<OperationToken<Kind>>;
   /** Begin and remember in one atomic line: accepted work and the request that asked for it. */
   admit(
@@ -119,6 +160,13 @@ export interface Journal<Kind extends string = string> {
   remember(request: { readonly requestId: string; readonly hash: string; readonly outcome: JsonObject }): Promise<void>;
   remembered(requestId: string): RememberedRequest | null;
   open(): readonly OpenOperation<Kind>[];
+  /** Unresolved ones. */
+  quarantines(): readonly Quarantine[];
+  /**
+   * Says, durably, what was decided about a quarantine. Its evidence stays: the bytes are a person's to remove. Rejects
+   * `CodedError("unknown_quarantine")` when there is none of this id, or it is resolved.
+   */
+  resolveQuarantine(id: string, resolution: JsonObject): Promise<void>;
   counters(): {
     readonly staleEnds: number;
     readonly flushes: number;

@@ -247,7 +247,7 @@ describe("the end of a worker", () => {
       sessionId: "s1",
       owner: { generation: "supervisor", identity: {} },
       probeOwner: () => "gone",
-      engine: "async",
+      engine: "pool",
     });
     if (opened.kind !== "opened") throw new Error(opened.kind);
     expect((await opened.store.settleInterrupted()).map(({ actionId }) => actionId)).toEqual([running["actionId"]]);

@@ -159,6 +159,11 @@ export interface ProcessHandle extends ExitWatch, Disposable {
    * otherwise only while the leader itself is there, be it as a zombie.
    */
   signalGroup(signal: Signal, options?: SignalOptions): SignalOutcome;
+  /**
+   * Whether its number is certain to be its own: it is there, be it as a zombie, or, with `boundGroupSignals`, somebody is in the group
+   * that it led. Meanwhile nobody else is in the group or the session of that number.
+   */
+  holdsNumber(): boolean;
 }
 
 export interface ExitInfo {

@@ -36,7 +36,7 @@ export class Stores {
       sessionId,
       owner: { generation: ids.newGeneration(), identity: { ...self } },
       probeOwner: () => "gone",
-      engine: "async",
+      engine: "pool",
       fs,
       ids,
       now: () => clock.now(),

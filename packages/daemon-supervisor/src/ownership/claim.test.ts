@@ -109,3 +109,19 @@ it("I131 I132 a lifeline that nobody holds outranks a number and a start tick, a
   expect(epochOf(claim(observing({ kind: "current", basis: "kernel-id" })))).toBe("alive");
   expect(epochOf(claim(observing({ kind: "current", basis: "start-time" })))).toBe(2);
 });
+
+it("I109 a claim that is in place is the claimer's, whether or not a power cut would take it", () => {
+  const unsynced: FileSystem = {
+    ...nodeFileSystem,
+    fsync: (fd) => {
+      if (nodeFileSystem.fstat(fd).isDirectory()) throw Object.assign(new Error("broken"), { code: "ENOSPC" });
+      nodeFileSystem.fsync(fd);
+    },
+  };
+  const result = claim(real, { fs: unsynced });
+  expect(epochOf(result)).toBe(1);
+  if (result.kind !== "claimed") throw new Error(result.kind);
+  expect(result.ownership.enter("serving", "/socket")).toBe(true);
+  expect(topOwner(nodeFileSystem, home)).toMatchObject({ record: { phase: "serving" } });
+  expect(epochOf(claim(real))).toBe("alive");
+});

@@ -1,6 +1,6 @@
 import type { OwnerRecord } from "@holdfast/client/protocol";
-import { ensurePrivateDirectory, publishFile, removeFile, replaceFile } from "@holdfast/recovery-journal";
-import type { FileSystem } from "@holdfast/recovery-journal";
+import { ensurePrivateDirectory, isInPlace, publishFile, removeFile, replaceFile } from "@holdfast/recovery-journal";
+import type { FileSystem, PublishResult } from "@holdfast/recovery-journal";
 import type { ProcessIdentity, ProcessObserver } from "@holdfast/shared-process";
 import { epochsOf, ownerFolder, ownerPath, readOwner, topOwner } from "@holdfast/session-worker/transport";
 import { judgeOwner } from "./judge.ts";
@@ -43,7 +43,7 @@ export class Ownership {
   heal(): void {
     if (epochsOf(this.#fs, this.#record.home).length > 0) return;
     ensurePrivateDirectory(this.#fs, ownerFolder(this.#record.home));
-    publishFile(this.#fs, ownerPath(this.#record.home, this.epoch), `${JSON.stringify(this.#record)}\n`);
+    publishRecord(this.#fs, this.#record);
   }
 
   /** Says that it stopped and takes its lifeline along, unless another epoch has taken the home. */
@@ -62,7 +62,7 @@ export class Ownership {
   enter(phase: OwnerRecord["phase"], socketPath: string | null): boolean {
     if (!this.isCurrent()) return false;
     this.#record = { ...this.#record, phase, socketPath };
-    replaceFile(this.#fs, ownerPath(this.#record.home, this.epoch), `${JSON.stringify(this.#record)}\n`);
+    unlessInPlace(() => replaceFile(this.#fs, ownerPath(this.#record.home, this.epoch), textOf(this.#record)));
     return true;
   }
 }
@@ -87,7 +87,7 @@ export function claimHome(options: ClaimOptions): ClaimResult {
       phase: options.phase,
       claimedAt: options.claimedAt,
     };
-    const published = publishFile(fs, ownerPath(home, epoch), `${JSON.stringify(record)}\n`);
+    const published = publishRecord(fs, record);
     if (published.kind === "exists") continue;
     const ownership = new Ownership(fs, record);
     if (ownership.isCurrent()) {
@@ -96,6 +96,26 @@ export function claimHome(options: ClaimOptions): ClaimResult {
     }
     // A claimer with a newer view was faster: its epoch stands, and this one must not linger.
     removeFile(fs, ownerPath(home, epoch));
+  }
+}
+
+const textOf = (record: OwnerRecord): string => `${JSON.stringify(record)}\n`;
+
+function publishRecord(fs: FileSystem, record: OwnerRecord): PublishResult {
+  const publish = (): PublishResult => publishFile(fs, ownerPath(record.home, record.epoch), textOf(record));
+  return unlessInPlace(publish) ?? { kind: "published" };
+}
+
+/**
+ * A power cut that takes an owner's record back takes the owner too, and what it brings back names one that is gone: that the
+ * record is in place is enough.
+ */
+function unlessInPlace<T>(write: () => T): T | null {
+  try {
+    return write();
+  } catch (error) {
+    if (!isInPlace(error)) throw error;
+    return null;
   }
 }
 

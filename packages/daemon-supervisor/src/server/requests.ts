@@ -209,7 +209,7 @@ export class Requests {
       kinds: [],
       // Asked for by the owner of the home alone, who has proven that no other supervisor lives.
       probeOwner: () => "gone",
-      engine: "async",
+      engine: "pool",
       fs,
       now: () => clock.now(),
     });

@@ -14,10 +14,12 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { nodeFileSystem as fs } from "../node-file-system.ts";
 import { SimulatedDisk } from "../testing/index.ts";
+import { isInPlace } from "./outcome.ts";
 import { ensurePrivateDirectory, ensurePrivateDirectoryAsync } from "./private-directory.ts";
 import { publishFile } from "./publish-file.ts";
-import { replaceFile } from "./replace-file.ts";
+import { replaceFile, replaceFileAsync } from "./replace-file.ts";
 import { createMarkerFile, readBounded, removeFile } from "./small-files.ts";
+import { isUnsupported } from "./sync-directory.ts";
 
 let root: string;
 const modeOf = (path: string): number => statSync(path).mode & 0o777;
@@ -26,6 +28,15 @@ beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), "holdfast-durable-"));
 });
 afterEach(() => rmSync(root, { recursive: true }));
+
+function thrownBy(run: () => unknown): unknown {
+  try {
+    run();
+  } catch (error) {
+    return error;
+  }
+  return undefined;
+}
 
 describe("on the real disk", () => {
   it("makes exact modes with a simulated umask of 000 and of 077", () => {
@@ -52,6 +63,16 @@ describe("on the real disk", () => {
       0o600,
     ]);
     expect(readdirSync(root).toSorted()).toEqual(["f", "victim"]);
+  });
+
+  it("I109 refuses a directory that is a link, before anything is written", async () => {
+    const [folder, link] = [join(root, "folder"), join(root, "link")];
+    mkdirSync(folder);
+    symlinkSync(folder, link);
+    const refusal = { code: "not_replaced", data: { path: join(link, "f") }, cause: { code: "unsafe_directory" } };
+    expect(thrownBy(() => replaceFile(fs, join(link, "f"), "x"))).toMatchObject(refusal);
+    await expect(replaceFileAsync(fs, join(link, "f"), "x")).rejects.toMatchObject(refusal);
+    expect(readdirSync(folder)).toEqual([]);
   });
 
   it("publishes once and never clobbers", () => {
@@ -98,6 +119,8 @@ describe("on the real disk", () => {
   });
 });
 
+const refused = (code: string): Error => Object.assign(new Error(code), { code });
+
 describe("on a disk that fails", () => {
   it("I69 I109 has the old bytes or the new ones after a power cut at any call", () => {
     const disk = new SimulatedDisk();
@@ -113,16 +136,40 @@ describe("on a disk that fails", () => {
     expect(new Set(after)).toEqual(new Set(["new and longer"]));
   });
 
-  it.each(["write", "fsync", "rename", "fchmod"] as const)(
-    "leaves no temporary file and throws the error of %s",
-    (call) => {
-      const disk = new SimulatedDisk();
-      disk.plant("/f", Buffer.from("old"));
-      disk.inject({ call, errno: "ENOSPC", effect: "half" });
-      expect(() => replaceFile(disk, "/f", "new")).toThrow(`ENOSPC: simulated, ${call}`);
-      expect([disk.readdir("/"), disk.contentOf("/f").toString(), disk.openDescriptors]).toEqual([["f"], "old", 0]);
-    },
-  );
+  it("I109 says that a file is published, when only its durability is in doubt", () => {
+    const disk = new SimulatedDisk();
+    disk.inject({ call: "fsync", errno: "EIO", pathEnds: "/" });
+    const error = thrownBy(() => publishFile(disk, "/p", "x"));
+    expect(error).toMatchObject({ code: "published_not_durable", data: { path: "/p" }, cause: { code: "EIO" } });
+    expect([isInPlace(error), disk.readdir("/"), publishFile(disk, "/p", "y")]).toEqual([
+      true,
+      ["p"],
+      { kind: "exists" },
+    ]);
+    disk.inject({ call: "write", errno: "EIO" });
+    expect(thrownBy(() => publishFile(disk, "/q", "x"))).toMatchObject({ code: "not_published" });
+    expect(disk.readdir("/")).toEqual(["p"]);
+  });
+
+  it.each(["/", "/m"])("I109 leaves no marker that its maker does not know of, when the sync of %s fails", (path) => {
+    const disk = new SimulatedDisk();
+    disk.inject({ call: "fsync", errno: "EIO", pathEnds: path });
+    expect(() => createMarkerFile(disk, "/m")).toThrow("EIO");
+    expect(disk.readdir("/")).toEqual([]);
+    createMarkerFile(disk, "/m");
+    expect(disk.openDescriptors).toBe(0);
+  });
+
+  it("takes a directory that cannot be synced for durable on Windows alone", () => {
+    for (const code of ["EINVAL", "ENOTSUP", "EOPNOTSUPP", "EPERM", "EISDIR"]) {
+      expect([code, isUnsupported(refused(code), "win32"), isUnsupported(refused(code), "linux")]).toEqual([
+        code,
+        true,
+        false,
+      ]);
+    }
+    expect(isUnsupported(refused("EIO"), "win32")).toBe(false);
+  });
 
   it("I169 makes a directory and those above it durable without a sync that the caller's loop waits for", async () => {
     const disk = new (class extends SimulatedDisk {

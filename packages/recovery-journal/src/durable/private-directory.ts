@@ -1,8 +1,7 @@
 import { CodedError, errnoOf } from "@holdfast/shared-process";
 import { dirname } from "node:path";
 import type { FileSystem } from "../file-system.ts";
-import { syncDirectoryAsync } from "./replace-file-async.ts";
-import { syncDirectory } from "./sync-directory.ts";
+import { syncDirectory, syncDirectoryAsync } from "./sync-directory.ts";
 
 export const PRIVATE_DIRECTORY_MODE = 0o700;
 const OTHERS = 0o077n;

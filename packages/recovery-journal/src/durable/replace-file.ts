@@ -1,12 +1,17 @@
+import { CodedError } from "@holdfast/shared-process";
 import { dirname } from "node:path";
 import type { FileSystem } from "../file-system.ts";
-import { syncDirectory } from "./sync-directory.ts";
-import { discardTemporary, PRIVATE_FILE_MODE, writeTemporary } from "./temporary-file.ts";
+import { outcomeError } from "./outcome.ts";
+import { readBounded } from "./small-files.ts";
+import { syncDirectory, syncDirectoryAsync } from "./sync-directory.ts";
+import { discardTemporary, PRIVATE_FILE_MODE, writeTemporary, writeTemporaryAsync } from "./temporary-file.ts";
 
 /**
  * Replaces a file whole (I69, I109): after a crash the old bytes or the new ones are there, never a mixture. Mode 0600 unless
- * given. On failure the temporary file is removed and the original error is thrown; an error of the last directory sync
- * leaves the new bytes in place, not proven durable.
+ * given. A link at `path` is replaced itself; a directory that is a link is refused. Throws `CodedError`, the system error as
+ * its cause: `not_replaced` (the old bytes are in place, for certain, and no temporary file) or `replaced_not_durable` (the
+ * new bytes are in place, and a power cut may bring the old ones back: the same call again makes them durable, or says again
+ * that they are not).
  */
 export function replaceFile(
   fs: FileSystem,
@@ -15,12 +20,55 @@ export function replaceFile(
   options: { readonly mode?: number } = {},
 ): void {
   const content = typeof bytes === "string" ? Buffer.from(bytes) : bytes;
-  const temporary = writeTemporary(fs, path, { bytes: content, mode: options.mode ?? PRIVATE_FILE_MODE });
+  try {
+    refuseLinkedDirectory(fs, path);
+    const temporary = writeTemporary(fs, path, { bytes: content, mode: options.mode ?? PRIVATE_FILE_MODE });
+    moveInto(fs, path, { temporary, content });
+  } catch (error) {
+    throw outcomeError("not_replaced", path, error);
+  }
+  try {
+    syncDirectory(fs, dirname(path));
+  } catch (error) {
+    throw outcomeError("replaced_not_durable", path, error);
+  }
+}
+
+/**
+ * `replaceFile` for a program whose loop must not stand still while the disk does (I169): the same steps in the same order,
+ * with both flushes off the loop. Replacements of one path must not overlap; the caller keeps them in order.
+ */
+export async function replaceFileAsync(fs: FileSystem, path: string, bytes: Uint8Array | string): Promise<void> {
+  const content = typeof bytes === "string" ? Buffer.from(bytes) : bytes;
+  try {
+    refuseLinkedDirectory(fs, path);
+    const temporary = await writeTemporaryAsync(fs, path, { bytes: content, mode: PRIVATE_FILE_MODE });
+    moveInto(fs, path, { temporary, content });
+  } catch (error) {
+    throw outcomeError("not_replaced", path, error);
+  }
+  try {
+    await syncDirectoryAsync(fs, dirname(path));
+  } catch (error) {
+    throw outcomeError("replaced_not_durable", path, error);
+  }
+}
+
+/** Whoever put a link in the directory's place would choose where the bytes go. */
+function refuseLinkedDirectory(fs: FileSystem, path: string): void {
+  const directory = dirname(path);
+  if (!fs.lstat(directory).isSymbolicLink()) return;
+  throw new CodedError("unsafe_directory", `${directory} is a symbolic link`, { data: { path: directory } });
+}
+
+/** An error of `rename` that does not say what happened (a lost reply) is settled by what a reader finds. */
+function moveInto(fs: FileSystem, path: string, from: { temporary: string; content: Uint8Array }): void {
+  const { temporary, content } = from;
   try {
     fs.rename(temporary, path);
   } catch (error) {
     discardTemporary(fs, temporary);
-    throw error;
+    const found = readBounded(fs, path, content.length);
+    if (found.kind !== "read" || !found.bytes.equals(content)) throw error;
   }
-  syncDirectory(fs, dirname(path));
 }

@@ -3,17 +3,25 @@ import { constants } from "node:fs";
 import { dirname } from "node:path";
 import type { FileSystem } from "../file-system.ts";
 import { syncDirectory } from "./sync-directory.ts";
-import { createExclusive } from "./temporary-file.ts";
+import { createExclusive, discardTemporary } from "./temporary-file.ts";
 
-/** Creates an empty file whose existence is the message. Throws EEXIST when it is there already. */
+/**
+ * Creates an empty file whose existence is the message, durably. Throws EEXIST when it is there already; after any other
+ * error it is not there, so that it says nothing that the caller does not know of.
+ */
 export function createMarkerFile(fs: FileSystem, path: string): void {
   const fd = createExclusive(fs, path);
   try {
-    fs.fsync(fd);
-  } finally {
-    fs.close(fd);
+    try {
+      fs.fsync(fd);
+    } finally {
+      fs.close(fd);
+    }
+    syncDirectory(fs, dirname(path));
+  } catch (error) {
+    discardTemporary(fs, path);
+    throw error;
   }
-  syncDirectory(fs, dirname(path));
 }
 
 /** Removes a file; that it is gone already is fine. `sync` makes the removal durable. */

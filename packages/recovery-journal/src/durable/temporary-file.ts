@@ -20,7 +20,7 @@ export function createExclusive(fs: FileSystem, path: string, mode: number = PRI
 
 /** Writes `bytes` whole and synced under a unique name beside `path` and returns that name. On failure nothing stays. */
 export function writeTemporary(fs: FileSystem, path: string, content: { bytes: Uint8Array; mode: number }): string {
-  const temporary = `${path}.${randomBytes(6).toString("hex")}.tmp`;
+  const temporary = temporaryName(path);
   try {
     const fd = createExclusive(fs, temporary, content.mode);
     try {
@@ -34,6 +34,32 @@ export function writeTemporary(fs: FileSystem, path: string, content: { bytes: U
     throw error;
   }
   return temporary;
+}
+
+/** `writeTemporary` with its flush off the caller's loop. */
+export async function writeTemporaryAsync(
+  fs: FileSystem,
+  path: string,
+  content: { bytes: Uint8Array; mode: number },
+): Promise<string> {
+  const temporary = temporaryName(path);
+  try {
+    const fd = createExclusive(fs, temporary, content.mode);
+    try {
+      writeAll(fs, fd, content.bytes, 0);
+      await fs.fsyncAsync(fd);
+    } finally {
+      fs.close(fd);
+    }
+  } catch (error) {
+    discardTemporary(fs, temporary);
+    throw error;
+  }
+  return temporary;
+}
+
+function temporaryName(path: string): string {
+  return `${path}.${randomBytes(6).toString("hex")}.tmp`;
 }
 
 /** Removes a temporary file after the error that matters. */

@@ -1,11 +1,12 @@
-import { CodedError, errnoOf } from "@holdfast/shared-process";
+import { CodedError } from "@holdfast/shared-process";
 import type { FileSystem } from "../file-system.ts";
+import { systemErrnoOf } from "./outcome.ts";
 
 const DISK_FULL = new Set(["ENOSPC", "EDQUOT", "EFBIG"]);
 
 /** Whether the error says that there is no room: it passes by itself, unlike a broken disk. */
 export function isDiskFull(error: unknown): boolean {
-  const errno = errnoOf(error);
+  const errno = systemErrnoOf(error);
   return errno !== null && DISK_FULL.has(errno);
 }
 

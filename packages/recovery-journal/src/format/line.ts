@@ -11,16 +11,43 @@ export const HEAD_SEED = 0;
 /** Bytes a line takes beyond its record's JSON: `"s":…,"d":…,`, the checksum and the end, with the longest numbers. */
 export const LINE_OVERHEAD_BYTES = 64;
 
+/** Where a record stands: its own sequence and the highest one known durable. */
+export interface RecordPlace {
+  readonly sequence: number;
+  readonly durable: number;
+}
+
 /** One line of the journal, its `\n` included. `json` is an object's text. */
 export function encodeLine(json: string, seed: number): Buffer {
-  const body = Buffer.from(json.slice(0, -1));
-  const checksum = crc32(body, seed).toString(16).padStart(8, "0");
-  return Buffer.concat([body, Buffer.from(`${SUFFIX_PREFIX}${checksum}"}\n`)]);
+  const line = Buffer.allocUnsafe(lineBytes(json));
+  return line.subarray(0, putLine(line, { start: 0, body: json.slice(0, -1), seed }));
 }
 
 /** The line of a record with its place; `recordJson` is the record's own object. */
-export function encodeRecord(recordJson: string, place: { sequence: number; durable: number }, seed: number): Buffer {
-  return encodeLine(`{"s":${place.sequence},"d":${place.durable},${recordJson.slice(1)}`, seed);
+export function encodeRecord(recordJson: string, place: RecordPlace, seed: number): Buffer {
+  const line = Buffer.allocUnsafe(lineBytes(recordJson));
+  return line.subarray(0, putRecord(line, { start: 0, recordJson, place, seed }));
+}
+
+/** Writes a record's line into `target`, which has room for its `lineBytes` from `start` on, and gives its end. */
+export function putRecord(
+  target: Buffer,
+  line: { readonly start: number; readonly recordJson: string; readonly place: RecordPlace; readonly seed: number },
+): number {
+  const { start, recordJson, place, seed } = line;
+  const body = `{"s":${place.sequence},"d":${place.durable},${recordJson.slice(1, -1)}`;
+  return putLine(target, { start, body, seed });
+}
+
+function putLine(target: Buffer, line: { start: number; body: string; seed: number }): number {
+  const end = line.start + target.write(line.body, line.start);
+  const checksum = crc32(target.subarray(line.start, end), line.seed).toString(16).padStart(8, "0");
+  return end + target.write(`${SUFFIX_PREFIX}${checksum}"}\n`, end, "latin1");
+}
+
+/** An upper bound of the bytes that a record's JSON takes as a line. */
+export function lineBytes(json: string): number {
+  return Buffer.byteLength(json) + LINE_OVERHEAD_BYTES;
 }
 
 /** A mark is put after one empty line, so that damage to the last record's end cannot swallow both. */

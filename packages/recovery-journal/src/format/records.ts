@@ -1,4 +1,4 @@
-import type { JournalOwner, JsonObject } from "../types.ts";
+import type { JournalOwner, JsonObject, Quarantine } from "../types.ts";
 import { isRecord } from "./line.ts";
 
 /** An operation as a begin states it: id, generation, kind. */
@@ -32,6 +32,7 @@ export type RequestRecord = {
   readonly outcome: JsonObject | null;
   readonly at: number;
 };
+export type QuarantineRecord = { readonly t: "quarantine" } & Quarantine;
 export type SealRecord = { readonly t: "seal"; readonly count: number; readonly next: number };
 export type BeginRecord = {
   readonly t: "begin";
@@ -40,10 +41,11 @@ export type BeginRecord = {
 };
 export type NoteRecord = { readonly t: "note"; readonly id: string; readonly g: string; readonly detail: JsonObject };
 export type EndRecord = { readonly t: "end"; readonly id: string; readonly g: string; readonly outcome: JsonObject };
+export type ResolveRecord = { readonly t: "resolve"; readonly id: string; readonly resolution: JsonObject };
 export type ReleaseRecord = { readonly t: "release" };
 
-export type SnapshotRecord = OpenRecord | RequestRecord | SealRecord;
-export type LiveRecord = BeginRecord | NoteRecord | EndRecord | RequestRecord | ReleaseRecord;
+export type SnapshotRecord = OpenRecord | RequestRecord | QuarantineRecord | SealRecord;
+export type LiveRecord = BeginRecord | NoteRecord | EndRecord | RequestRecord | ResolveRecord | ReleaseRecord;
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -76,8 +78,14 @@ const parsers = {
   },
   request: (line: Fields): RequestRecord | null => {
     const { id, hash, outcome, at } = line;
-    if (!isText(id) || !isText(hash) || typeof at !== "number") return null;
+    if (!isText(id) || !isText(hash) || !isTime(at)) return null;
     return outcome === null || isObject(outcome) ? { t: "request", id, hash, outcome, at } : null;
+  },
+  quarantine: (line: Fields): QuarantineRecord | null => {
+    const { id, evidence, sha256, why, reason, at } = line;
+    if (!isText(id) || !isText(reason) || typeof at !== "number" || !isDamage(why)) return null;
+    if (!(evidence === null || isText(evidence)) || !(sha256 === null || isText(sha256))) return null;
+    return { t: "quarantine", id, evidence, sha256, why, reason, at };
   },
   seal: (line: Fields): SealRecord | null => {
     const { count, next } = line;
@@ -89,7 +97,7 @@ const parsers = {
     if (req === null) return { t: "begin", ops, req };
     if (!isRecord(req)) return null;
     const { id, hash, at } = req;
-    return isText(id) && isText(hash) && typeof at === "number" ? { t: "begin", ops, req: { id, hash, at } } : null;
+    return isText(id) && isText(hash) && isTime(at) ? { t: "begin", ops, req: { id, hash, at } } : null;
   },
   note: (line: Fields): NoteRecord | null => {
     const { id, g, detail } = line;
@@ -98,6 +106,10 @@ const parsers = {
   end: (line: Fields): EndRecord | null => {
     const { id, g, outcome } = line;
     return isText(id) && isText(g) && isObject(outcome) ? { t: "end", id, g, outcome } : null;
+  },
+  resolve: (line: Fields): ResolveRecord | null => {
+    const { id, resolution } = line;
+    return isText(id) && isObject(resolution) ? { t: "resolve", id, resolution } : null;
   },
   release: (): ReleaseRecord => ({ t: "release" }),
 };
@@ -108,6 +120,10 @@ function isOperation(value: unknown): value is StoredOperation {
   return isText(id) && isText(g) && isText(k) && isObject(detail);
 }
 
+function isDamage(value: unknown): value is Quarantine["why"] {
+  return value === "corrupt" || value === "oversize" || value === "missing";
+}
+
 /** What JSON.parse made is a `JsonObject` once it is an object. */
 function isObject(value: unknown): value is JsonObject {
   return isRecord(value);
@@ -115,6 +131,11 @@ function isObject(value: unknown): value is JsonObject {
 
 function isText(value: unknown): value is string {
   return typeof value === "string";
+}
+
+/** Finite, or JSON would have no text for it. */
+function isTime(value: unknown): value is number {
+  return Number.isFinite(value);
 }
 
 function isCount(value: unknown): value is number {

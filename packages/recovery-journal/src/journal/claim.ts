@@ -1,6 +1,7 @@
 import { errnoOf } from "@holdfast/shared-process";
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
+import { systemErrnoOf } from "../durable/outcome.ts";
 import { publishFile } from "../durable/publish-file.ts";
 import { removeFile } from "../durable/small-files.ts";
 import { syncDirectory } from "../durable/sync-directory.ts";
@@ -29,7 +30,7 @@ export type Claim =
 
 /** Publishes the first segment of a directory without any; `false` when someone else did. Whole at birth (I100). */
 export function createFirst(request: ClaimRequest, state: JournalState): SegmentFile | null {
-  const image = buildImage({ segment: 1, owner: request.owner, state, pendingBytes: 0, pendingOperations: 0 });
+  const image = buildImage(imageRequest(request, 1, state));
   if (image === null) return null;
   const path = join(request.directory, segmentName(1));
   try {
@@ -37,7 +38,7 @@ export function createFirst(request: ClaimRequest, state: JournalState): Segment
     return SegmentFile.open(request, image);
   } catch (error) {
     // The winner of a race swept the temporary name away, or has taken over what was published here.
-    if (errnoOf(error) === "ENOENT") return null;
+    if (systemErrnoOf(error) === "ENOENT") return null;
     throw error;
   }
 }
@@ -83,7 +84,8 @@ export function claimNext(request: ClaimRequest, seen: Whole): Claim {
 }
 
 function imageRequest(request: ClaimRequest, segment: number, state: JournalState): ImageRequest {
-  return { segment, owner: request.owner, state, pendingBytes: 0, pendingOperations: 0 };
+  const { owner, newSalt } = request;
+  return { segment, owner, state, pendingBytes: 0, pendingOperations: 0, newSalt };
 }
 
 /** Allocates the claim's blocks before it has its name: a disk that is full then leaves no trace. `null`: someone has the name. */
@@ -119,11 +121,14 @@ function isOvertaken(request: ClaimRequest, segment: number): boolean {
   return highest !== segment;
 }
 
-/** Removes what the new segment replaces. Only then may it acknowledge anything: an older one that stands proves that it did not. */
+/**
+ * Removes what the new segment replaces. Only then may it acknowledge anything: an older one that stands proves that it did
+ * not. The oldest goes first, since a paused writer that finds its own segment and no next one takes itself for the owner.
+ */
 export function retireBelow(place: SegmentPlace, segment: number): void {
   const { fs, directory } = place;
   const { segments, temporaries } = listNames(fs, directory);
-  const older = segments.filter((candidate) => candidate < segment).map(segmentName);
-  for (const name of [...older, ...temporaries]) removeFile(fs, join(directory, name));
+  const older = segments.filter((candidate) => candidate < segment).toReversed();
+  for (const name of [...older.map(segmentName), ...temporaries]) removeFile(fs, join(directory, name));
   syncDirectory(fs, directory);
 }

@@ -1,4 +1,4 @@
-import { CodedError, reasonOf } from "@holdfast/shared-process";
+import { type Clock, type CodedError, reasonOf } from "@holdfast/shared-process";
 import { join } from "node:path";
 import { publishFile } from "../durable/publish-file.ts";
 import { removeFile } from "../durable/small-files.ts";
@@ -6,27 +6,22 @@ import { syncDirectory } from "../durable/sync-directory.ts";
 import { isDiskFull } from "../durable/write-all.ts";
 import { CAPACITY_MIN_BYTES, segmentName } from "../format.ts";
 import type { LiveRecord } from "../format/records.ts";
-import type { JournalOwner } from "../types.ts";
+import type { JournalEngine, JournalOwner } from "../types.ts";
+import { batchBytes, beginnings, countWithin, isEnding, type PendingRecord } from "./batch.ts";
 import { diskFull, journalError } from "./errors.ts";
 import { forgetToFit } from "./remember.ts";
-import { lineBytes, SegmentFile, type SegmentPlace } from "./segment-file.ts";
-import { buildImage, reserveFor } from "./segment-image.ts";
+import { RestTimer } from "./rest-timer.ts";
+import { SegmentFile, type SegmentPlace } from "./segment-file.ts";
+import { buildImage, nextCapacity, reserveFor } from "./segment-image.ts";
 import type { JournalState } from "./state.ts";
-
-export interface PendingRecord {
-  readonly record: LiveRecord;
-  readonly json: string;
-  /** The record is on disk and in the state. */
-  readonly settle: () => void;
-  readonly reject: (error: CodedError) => void;
-}
 
 export interface CommitQueueOptions {
   readonly place: SegmentPlace;
   readonly file: SegmentFile;
   readonly state: JournalState;
   readonly owner: JournalOwner;
-  readonly engine: "inline" | "async";
+  readonly engine: JournalEngine;
+  readonly clock: Pick<Clock, "monotonic" | "setTimer">;
   /** Called in order for each record of a batch that is durable, before any of the batch settles. */
   readonly apply: (record: LiveRecord) => void;
 }
@@ -42,20 +37,26 @@ const BATCH_MAX_BYTES = 1024 * 1024;
  */
 export class CommitQueue {
   readonly #options: CommitQueueOptions;
+  readonly #rest: RestTimer;
   #file: SegmentFile;
+  /** By the monotonic clock. */
+  #fileSinceMs: number;
   #state: QueueState = "live";
   #cause: unknown = undefined;
   #waiting: PendingRecord[] = [];
   #turn: "idle" | "scheduled" | "flushing" = "idle";
   /** A write was cut off by a full disk: the rest of the segment is not to be written, a new one is due. */
   #spoiled = false;
+  #marked = true;
   #flushes = 0;
   #records = 0;
   #compactions = 0;
 
   constructor(options: CommitQueueOptions) {
     this.#options = options;
+    this.#rest = new RestTimer(options.clock, { mark: () => this.#restMarked(), shrink: () => this.#shrink() });
     this.#file = options.file;
+    this.#fileSinceMs = options.clock.monotonic();
   }
 
   get state(): QueueState {
@@ -80,7 +81,9 @@ export class CommitQueue {
 
   /** Gives the descriptor back. What still waits is refused. */
   close(): void {
-    if (this.#state === "live") this.#stop("closed", undefined);
+    if (this.#state !== "live") return;
+    this.#mark();
+    this.#stop("closed", undefined);
   }
 
   #flush(): void {
@@ -90,19 +93,25 @@ export class CommitQueue {
       this.#next();
       return;
     }
-    const { fs } = this.#options.place;
+    const { engine, place } = this.#options;
     try {
-      this.#file.write(batch.map(({ json }) => json));
-      if (this.#options.engine === "inline") fs.fdatasync(this.#file.fd);
+      this.#file.write(batch);
     } catch (error) {
       this.#failed(batch, error);
       return;
     }
-    if (this.#options.engine === "inline") {
+    if (engine === "inline") {
+      try {
+        place.fs.fdatasync(this.#file.fd);
+      } catch (error) {
+        // Whatever the error: the batch is written, and may be found there.
+        this.#poison(batch, error);
+        return;
+      }
       this.#flushed(batch);
       return;
     }
-    fs.fdatasyncAsync(this.#file.fd).then(
+    place.fs.fdatasyncAsync(this.#file.fd, engine).then(
       () => this.#flushed(batch),
       (error: unknown) => this.#poison(batch, error),
     );
@@ -133,24 +142,47 @@ export class CommitQueue {
     this.#flushes += 1;
     this.#records += batch.length;
     for (const { record } of batch) this.#options.apply(record);
-    if (this.#waiting.length === 0) this.#file.mark();
+    this.#marked = false;
     for (const { settle } of batch) settle();
     this.#next();
   }
 
   #next(): void {
     this.#turn = "idle";
-    if (this.#waiting.length === 0 || this.#state !== "live") return;
+    if (this.#state !== "live") return;
+    if (this.#waiting.length === 0) {
+      this.#rest.begin();
+      return;
+    }
     this.#turn = "scheduled";
     queueMicrotask(() => this.#flush());
+  }
+
+  get #isAtRest(): boolean {
+    return this.#state === "live" && this.#turn === "idle";
+  }
+
+  #restMarked(): boolean {
+    if (!this.#isAtRest) return false;
+    this.#mark();
+    return this.#file.capacity > CAPACITY_MIN_BYTES;
+  }
+
+  #mark(): void {
+    if (!this.#marked && !this.#spoiled) this.#file.mark();
+    this.#marked = true;
+  }
+
+  /** A failure that does not stop the journal leaves it as large as it is. */
+  #shrink(): void {
+    if (this.#isAtRest) this.#compact([], "rest");
   }
 
   /** The records of the next batch; those for which there is no room are rejected. */
   #take(): readonly PendingRecord[] {
     if (this.#state !== "live") return [];
     const candidates = this.#waiting.splice(0, countWithin(this.#waiting, BATCH_MAX_BYTES));
-    const due = this.#spoiled || !this.#fits(candidates) || this.#isTooLargeToRest(candidates);
-    const problem = due ? this.#compact(candidates) : null;
+    const problem = this.#prepare(candidates);
     if (problem === null) return candidates;
     if (this.#state !== "live") {
       for (const { reject } of candidates) reject(this.#refusal());
@@ -159,14 +191,19 @@ export class CommitQueue {
     return this.#keepEnds(candidates, problem);
   }
 
+  /** Makes a new segment if one is needed; `null`: the batch can be written. */
+  #prepare(candidates: readonly PendingRecord[]): CodedError | null {
+    if (this.#spoiled || !this.#fits(candidates)) return this.#compact(candidates, "room");
+    return this.#isTooLargeToRest(candidates) ? this.#compact(candidates, "rest") : null;
+  }
+
   /** Without a new segment only ends and the release go on, into the room kept for them (I168). */
   #keepEnds(candidates: readonly PendingRecord[], problem: CodedError): readonly PendingRecord[] {
     const kept: PendingRecord[] = [];
     let room = this.#spoiled ? 0 : this.#file.room(0);
     for (const candidate of candidates) {
-      const bytes = lineBytes(candidate.json);
-      if (isEnding(candidate.record) && bytes <= room) {
-        room -= bytes;
+      if (isEnding(candidate) && candidate.bytes <= room) {
+        room -= candidate.bytes;
         kept.push(candidate);
       } else {
         candidate.reject(problem);
@@ -176,10 +213,8 @@ export class CommitQueue {
   }
 
   #fits(batch: readonly PendingRecord[]): boolean {
-    const bytes = batch.reduce((sum, { json }) => sum + lineBytes(json), 0);
-    const endings = batch.every(({ record }) => isEnding(record));
-    const reserve = endings ? 0 : reserveFor(this.#options.state.open.size + beginnings(batch));
-    return bytes <= this.#file.room(reserve);
+    const reserve = batch.every(isEnding) ? 0 : reserveFor(this.#options.state.open.size + beginnings(batch));
+    return batchBytes(batch) <= this.#file.room(reserve);
   }
 
   /** A journal that is closed keeps no more than its state needs. */
@@ -188,20 +223,25 @@ export class CommitQueue {
   }
 
   /**
-   * Publishes the state as the next segment and goes on there; `null` when done. A full disk or a state too large leaves the current
-   * segment in use. After the name may be there, any other error poisons: no record may be acknowledged that only one of two has.
+   * Publishes the state as the next segment and goes on there; `null` when done, or when one to rest in would be no
+   * smaller. A full disk or a state too large leaves the current segment in use. After the name may be there, any other
+   * error poisons: no record may be acknowledged that only one of two has.
    */
-  #compact(pending: readonly PendingRecord[]): CodedError | null {
-    const { place, state, owner } = this.#options;
+  #compact(pending: readonly PendingRecord[], purpose: "room" | "rest"): CodedError | null {
+    const { place, state, owner, clock } = this.#options;
+    const nowMs = clock.monotonic();
     forgetToFit(state);
     const image = buildImage({
       segment: this.#file.segment + 1,
       owner,
       state,
-      pendingBytes: pending.reduce((sum, { json }) => sum + lineBytes(json), 0),
+      pendingBytes: batchBytes(pending),
       pendingOperations: beginnings(pending),
+      newSalt: place.newSalt,
+      leastBytes: purpose === "room" ? nextCapacity(this.#file.capacity, nowMs - this.#fileSinceMs) : 0,
     });
     if (image === null) return journalError("journal_full", "the journal is full");
+    if (purpose === "rest" && image.bytes.length >= this.#file.capacity) return null;
     const path = join(place.directory, segmentName(image.segment));
     try {
       if (publishFile(place.fs, path, image.bytes).kind === "exists") return this.#stop("fenced", undefined);
@@ -217,6 +257,8 @@ export class CommitQueue {
       return this.#stop("poisoned", error);
     }
     this.#spoiled = false;
+    this.#marked = true;
+    this.#fileSinceMs = nowMs;
     this.#compactions += 1;
     return null;
   }
@@ -237,6 +279,7 @@ export class CommitQueue {
   #stop(state: Exclude<QueueState, "live">, cause: unknown, batch: readonly PendingRecord[] = []): CodedError {
     this.#state = state;
     this.#cause = cause;
+    this.#rest.stop();
     try {
       this.#file.close();
     } catch {
@@ -251,22 +294,4 @@ export class CommitQueue {
     if (this.#state === "fenced") return journalError("journal_fenced", "the journal has another owner");
     return journalError("journal_poisoned", `a write of the journal failed: ${reasonOf(this.#cause)}`, this.#cause);
   }
-}
-
-function isEnding(record: LiveRecord): boolean {
-  return record.t === "end" || record.t === "release";
-}
-
-function beginnings(batch: readonly PendingRecord[]): number {
-  return batch.reduce((sum, { record }) => sum + (record.t === "begin" ? record.ops.length : 0), 0);
-}
-
-/** How many records from the front make a batch of at most `limit` bytes; at least one. */
-function countWithin(waiting: readonly PendingRecord[], limit: number): number {
-  let bytes = 0;
-  const count = waiting.findIndex(({ json }, index) => {
-    bytes += lineBytes(json);
-    return bytes > limit && index > 0;
-  });
-  return count === -1 ? waiting.length : count;
 }

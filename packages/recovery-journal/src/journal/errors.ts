@@ -1,4 +1,5 @@
 import { CodedError } from "@holdfast/shared-process";
+import { stepError } from "../durable/outcome.ts";
 
 /** Why an open journal did not take a record. All but `journal_poisoned` and `journal_fenced` say that it is not there. */
 export type JournalErrorCode =
@@ -10,12 +11,13 @@ export type JournalErrorCode =
   | "journal_full"
   | "journal_poisoned"
   | "record_too_large"
-  | "stale_token";
+  | "stale_token"
+  | "unknown_quarantine";
 
 export function journalError(code: JournalErrorCode, message: string, cause?: unknown): CodedError<JournalErrorCode> {
   return new CodedError(code, message, cause === undefined ? {} : { cause });
 }
 
 export function diskFull(path: string, cause: unknown): CodedError<"disk_full"> {
-  return new CodedError("disk_full", "the disk is full", { data: { path }, cause });
+  return new CodedError("disk_full", "the disk is full", { data: { path }, cause: stepError(cause) });
 }

@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { directoryProblem, effectiveUser } from "../durable/private-directory.ts";
 import { readUpTo } from "../durable/small-files.ts";
 import type { FileSystem } from "../file-system.ts";
-import { isTemporaryName, READER_SEGMENT_MAX_BYTES, segmentName, segmentNumber } from "../format.ts";
+import { evidenceSegment, isTemporaryName, READER_SEGMENT_MAX_BYTES, segmentName, segmentNumber } from "../format.ts";
 import type { Head } from "../format/records.ts";
 import type { JournalReport } from "../types.ts";
-import { scanSegment } from "./scan.ts";
+import { scanSegment, type ScanTarget } from "./scan.ts";
 import type { JournalState } from "./state.ts";
 
 export type Refusal = Extract<JournalReport, { kind: "refused" }>;
@@ -30,11 +30,13 @@ export interface JournalNames {
   /** Descending. */
   readonly segments: readonly number[];
   readonly temporaries: readonly string[];
+  /** What quarantines keep; never read here. */
+  readonly evidence: readonly string[];
 }
 
 export interface InspectTarget {
   readonly directory: string;
-  readonly kinds: readonly string[];
+  readonly kinds: ScanTarget["kinds"];
   /** Segments from here on are not looked at: one's own claim. */
   readonly below?: number;
 }
@@ -59,7 +61,7 @@ function inspectOnce(fs: FileSystem, target: InspectTarget): Inspection | "retir
     if (problem !== null) return refuse("permissions", directory, problem);
     names = listNames(fs, directory);
   } catch (error) {
-    if (errnoOf(error) === "ENOENT") return { kind: "fresh", names: { segments: [], temporaries: [] } };
+    if (errnoOf(error) === "ENOENT") return { kind: "fresh", names: { segments: [], temporaries: [], evidence: [] } };
     return refuse("unreadable", directory, reasonOf(error));
   }
   const segments = names.segments.filter((segment) => segment < (target.below ?? Infinity));
@@ -87,6 +89,7 @@ export function listNames(fs: FileSystem, directory: string): JournalNames {
   return {
     segments: segments.toSorted((left, right) => right - left),
     temporaries: names.filter(isTemporaryName),
+    evidence: names.filter((name) => evidenceSegment(name) !== null),
   };
 }
 

@@ -1,52 +1,43 @@
-import { CodedError, errnoOf, reasonOf } from "@holdfast/shared-process";
+import { CodedError, systemClock } from "@holdfast/shared-process";
 import { dirname } from "node:path";
 import { ensurePrivateDirectory } from "../durable/private-directory.ts";
 import { syncDirectory } from "../durable/sync-directory.ts";
-import { isDiskFull } from "../durable/write-all.ts";
+import { openLegacyWork } from "../legacy/read-legacy.ts";
+import type { LegacyOperation } from "../legacy/scan-legacy.ts";
 import { nodeFileSystem } from "../node-file-system.ts";
 import type { Journal, JournalOwner, OpenJournalOptions, OpenJournalResult } from "../types.ts";
+import { untilNotLost } from "./attempts.ts";
 import { claimNext, type ClaimRequest, createFirst, type Whole } from "./claim.ts";
 import { type Inspection, inspectJournal, refuse } from "./inspect.ts";
-import { diskFull } from "./errors.ts";
 import { reportOf } from "./read.ts";
 import { DEFAULT_REMEMBER } from "./remember.ts";
-import type { SegmentFile } from "./segment-file.ts";
+import type { SegmentFile, SegmentPlace } from "./segment-file.ts";
 import { emptyState, type JournalState } from "./state.ts";
 import { JournalWriter } from "./writer.ts";
 
-/** Every lost attempt means that another opener got further; more than this many are not to be expected. */
-const CLAIM_ATTEMPTS = 8;
-
 /**
  * Opens a journal for its one writer. Refused journals keep every byte. Throws `CodedError`: `disk_full` (nothing was
- * changed), `unsafe_directory`, `journal_full` (the state exceeds the largest segment), `journal_busy` (other openers kept winning),
- * `journal_unavailable` (any other error of the disk). An owner of the caller's own generation is not probed: it is the
- * caller's earlier writer, and the claim fences it.
+ * changed), `unsafe_directory`, `journal_full` (the state exceeds the largest segment), `journal_busy` (other openers kept
+ * winning), `journal_unavailable` (any other error of the disk). An owner of the caller's own generation is not probed: it is
+ * the caller's earlier writer, and the claim fences it. A journal whose report has a quarantine opens, so that it can be
+ * resolved: until then its owner serves nothing from it.
  */
 export async function openJournal<Kind extends string>(
   options: OpenJournalOptions<Kind>,
 ): Promise<OpenJournalResult<Kind>> {
   const fs = options.fs ?? nodeFileSystem;
-  const request: ClaimRequest = { fs, directory: options.directory, owner: options.owner, kinds: options.kinds };
-  try {
-    for (let attempt = 1; attempt <= CLAIM_ATTEMPTS; attempt += 1) {
-      const result = openOnce(options, request);
-      if (result !== "lost") return result;
-    }
-  } catch (error) {
-    if (isDiskFull(error)) throw diskFull(options.directory, error);
-    if (errnoOf(error) === null) throw error;
-    throw new CodedError("journal_unavailable", `the journal cannot be opened: ${reasonOf(error)}`, {
-      data: { path: options.directory },
-      cause: error,
-    });
-  }
-  throw new CodedError("journal_busy", "others are opening the journal", { data: { path: options.directory } });
+  const { directory, owner, kinds, newSalt } = options;
+  const request: ClaimRequest = { fs, directory, owner, kinds, ...(newSalt ? { newSalt } : {}) };
+  return untilNotLost(directory, () => {
+    const legacy = openLegacyWork(options.legacy, fs);
+    return "kind" in legacy ? legacy : openOnce(options, request, legacy);
+  });
 }
 
 function openOnce<Kind extends string>(
   options: OpenJournalOptions<Kind>,
   request: ClaimRequest,
+  legacy: readonly LegacyOperation[],
 ): OpenJournalResult<Kind> | "lost" {
   const { fs, directory, kinds } = request;
   const found = inspectJournal(fs, { directory, kinds });
@@ -60,7 +51,7 @@ function openOnce<Kind extends string>(
       syncDirectory(fs, dirname(directory));
       const state = emptyState();
       const file = createFirst(request, state);
-      return file === null ? "lost" : opened(options, { file, state, found });
+      return file === null ? "lost" : opened(options, { file, state, found, place: request, legacy });
     }
     case "whole": {
       const owner = standingOwner(options, found);
@@ -68,7 +59,7 @@ function openOnce<Kind extends string>(
       const claim = claimNext(request, found);
       if (claim.kind === "lost" || claim.kind === "refused") return claim.kind === "lost" ? "lost" : claim;
       if (claim.kind === "too-large") throw new CodedError("journal_full", "the journal's state exceeds a segment");
-      return opened(options, { file: claim.file, state: claim.base.state, found: claim.base });
+      return opened(options, { file: claim.file, state: claim.base.state, found: claim.base, place: request, legacy });
     }
   }
 }
@@ -85,18 +76,27 @@ function standingOwner<Kind extends string>(options: OpenJournalOptions<Kind>, f
 
 function opened<Kind extends string>(
   options: OpenJournalOptions<Kind>,
-  from: { file: SegmentFile; state: JournalState; found: Exclude<Inspection, { kind: "refused" }> },
+  from: {
+    file: SegmentFile;
+    state: JournalState;
+    found: Exclude<Inspection, { kind: "refused" }>;
+    place: SegmentPlace;
+    legacy: readonly LegacyOperation[];
+  },
 ): Extract<OpenJournalResult<Kind>, { kind: "opened" }> {
-  const report = reportOf(from.found, options.kinds);
-  from.state.released = false;
+  const { file, state, place, legacy } = from;
+  const report = { ...reportOf(from.found, options.kinds), legacy };
+  state.released = false;
   const journal: Journal<Kind> = new JournalWriter<Kind>({
-    place: { fs: options.fs ?? nodeFileSystem, directory: options.directory },
-    file: from.file,
-    state: from.state,
+    place,
+    file,
+    state,
+    legacy,
     owner: options.owner,
     kinds: options.kinds,
     engine: options.engine ?? "inline",
     now: options.now ?? Date.now,
+    clock: options.clock ?? systemClock,
     remember: options.remember ?? DEFAULT_REMEMBER,
   });
   return { kind: "opened", journal, report };

@@ -27,6 +27,7 @@ export function reportOf<Kind extends string>(
     released: state.released,
     open: openOperations(state, kinds),
     remembered: [...state.requests.values()],
+    quarantines: [...state.quarantines.values()],
     tornBytes,
   };
 }

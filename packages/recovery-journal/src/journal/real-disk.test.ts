@@ -11,7 +11,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(root, { recursive: true }));
 
-it.each(["inline", "async"] as const)(
+it.each(["inline", "pool", "thread"] as const)(
   "keeps open work through closes and openings on a real disk: %s",
   async (engine) => {
     const directory = join(root, "session", "journal");

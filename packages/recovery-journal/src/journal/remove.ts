@@ -9,7 +9,8 @@ import { listNames } from "./inspect.ts";
 
 /**
  * Removes the closed journal of a session with nothing open and nothing to remember. The oldest segment goes first, each durably,
- * so that a crash in between cannot bring back what a newer one ended. A directory with other files in it stays.
+ * so that a crash in between cannot bring back what a newer one ended. A directory with other files in it stays, such as the
+ * evidence of quarantines, which is a person's to remove.
  */
 export function removeJournal(directory: string, fs: FileSystem = nodeFileSystem): void {
   try {
@@ -21,7 +22,7 @@ export function removeJournal(directory: string, fs: FileSystem = nodeFileSystem
   } catch (error) {
     const errno = errnoOf(error);
     if (errno === "ENOENT") return;
-    // Evidence that somebody put beside the segments: theirs to remove.
+    // Evidence, or what somebody put beside the segments: theirs to remove.
     if (errno === "ENOTEMPTY" || errno === "EEXIST") return;
     throw error;
   }

@@ -5,15 +5,16 @@ import { applyRecord, emptyState, type JournalState } from "./state.ts";
 /** What the bytes of one segment say. */
 export type SegmentScan =
   | { readonly kind: "whole"; readonly head: Head; readonly state: JournalState; readonly tornBytes: number }
-  /** No whole snapshot and no sign of work after one: a claim that was not finished, if a lower segment stands. */
+  /** No whole segment and no sign of work in it: a claim that was not finished, if a lower segment stands. */
   | { readonly kind: "unfinished"; readonly head: Head | null; readonly offset: number }
   | { readonly kind: "corrupt"; readonly offset: number; readonly message: string }
   | { readonly kind: "unsupported"; readonly version: number };
 
 export interface ScanTarget {
-  readonly segment: number;
-  /** The closed set of operation kinds. */
-  readonly kinds: readonly string[];
+  /** Its number by its name; `null` for a file whose name says none. */
+  readonly segment: number | null;
+  /** The closed set of operation kinds; `any` for a reader that does not know it. */
+  readonly kinds: readonly string[] | "any";
 }
 
 /**
@@ -26,7 +27,7 @@ export function scanSegment(bytes: Uint8Array, target: ScanTarget): SegmentScan 
   const head = first === null ? null : parseHead(first);
   if (head !== null && "unsupported" in head) return { kind: "unsupported", version: head.v };
   if (head === null) return withoutSnapshot(bytes, { head, offset: 0 });
-  if (head.n !== target.segment) return corrupt(0, `the head is of segment ${head.n}`);
+  if (target.segment !== null && head.n !== target.segment) return corrupt(0, `the head is of segment ${head.n}`);
 
   const seed = Number.parseInt(head.e, 16);
   const walk: Walk = { bytes, head, seed, state: emptyState(), at: headEnd + 1, sequence: 0, durable: 0, seal: null };
@@ -90,11 +91,12 @@ function misfit(walk: Walk, line: Readonly<Record<string, unknown>>): string | n
 
 function misplaced(record: SnapshotRecord | LiveRecord, seal: number | null): string | null {
   if (record.t === "request") return null;
-  const snapshot = record.t === "open" || record.t === "seal";
+  const snapshot = record.t === "open" || record.t === "quarantine" || record.t === "seal";
   return snapshot === (seal === null) ? null : "the record is out of place";
 }
 
-function unknownKind(record: SnapshotRecord | LiveRecord, kinds: readonly string[]): string | null {
+function unknownKind(record: SnapshotRecord | LiveRecord, kinds: ScanTarget["kinds"]): string | null {
+  if (kinds === "any") return null;
   const operations = record.t === "open" ? [record.op] : record.t === "begin" ? record.ops : [];
   const unknown = operations.find((operation) => !kinds.includes(operation.k));
   return unknown === undefined ? null : "an operation is of an unknown kind";
@@ -107,11 +109,12 @@ function takeMark(walk: Walk): "none" | "marked" | "ahead" {
   const line = end === -1 ? null : decodeLine(walk.bytes.subarray(walk.at + 1, end), walk.seed);
   if (line === null || line["t"] !== "mark") return "none";
   if (Number(line["d"]) > walk.sequence) return "ahead";
+  if (line["d"] !== walk.sequence) return "none";
   walk.at = end + 1;
   return "marked";
 }
 
-/** Judges what follows the last good record: nothing, a torn batch, or damage to what was durable. */
+/** Judges what follows the last good record: nothing, a torn batch, damage to what was durable, or an unsynced claim. */
 function judgeTail(walk: Walk, marked: boolean): SegmentScan {
   const { bytes, head, state } = walk;
   const expected = walk.sequence + 1;
@@ -121,9 +124,20 @@ function judgeTail(walk: Walk, marked: boolean): SegmentScan {
     const repeated = line["t"] !== "mark" && Number(line["s"]) <= expected;
     if (repeated || Number(line["d"]) >= expected) return corrupt(walk.at, `record ${expected} is damaged`);
   }
-  // A file cut short lost nothing if the mark behind the last record is still there: the next batch would have replaced it.
-  const cut = marked ? 0 : Math.max(0, head.cap - bytes.length);
-  return { kind: "whole", head, state, tornBytes: Math.max(0, end - walk.at) + cut };
+  // The mark behind the last record proves that nothing is lost: the next batch would have replaced it.
+  const altered = marked ? null : alteration(walk, end);
+  if (altered !== null && walk.sequence === walk.seal) return { kind: "unfinished", head, offset: walk.at };
+  if (altered !== null) return corrupt(walk.at, altered);
+  return { kind: "whole", head, state, tornBytes: Math.max(0, end - walk.at) };
+}
+
+/**
+ * What no crash leaves behind a record: a segment was whole, allocated and synced before its first one, and records hold no NUL.
+ * Behind a bare snapshot both are what a claim looks like that was not synced yet.
+ */
+function alteration({ bytes, head, at }: Walk, end: number): string | null {
+  if (bytes.length < head.cap) return `the file has ${bytes.length} of ${head.cap} bytes`;
+  return bytes.subarray(at, end).includes(0) ? "a block of NULs follows the last record" : null;
 }
 
 function* checkedLines(
@@ -171,8 +185,9 @@ function contentEnd(bytes: Uint8Array): number {
  * lost the salt is too, so any line that reads as such a record is taken for one: doubt fails closed (I100).
  */
 function withoutSnapshot(bytes: Uint8Array, found: { head: Head | null; offset: number }): SegmentScan {
+  const seed = found.head === null ? null : Number.parseInt(found.head.e, 16);
   for (const text of objectLines(bytes, { from: found.offset, end: contentEnd(bytes) })) {
-    const line = parseObject(Buffer.from(text).toString("utf8"));
+    const line = seed === null ? parseObject(Buffer.from(text).toString("utf8")) : decodeLine(text, seed);
     if (line !== null && line["s"] !== undefined && Number(line["d"]) > 0) {
       return corrupt(found.offset, "the snapshot is damaged");
     }

@@ -1,20 +1,25 @@
 import { constants } from "node:fs";
 import { join } from "node:path";
-import { writeAll } from "../durable/write-all.ts";
+import { isDiskFull, writeAll } from "../durable/write-all.ts";
 import type { FileSystem } from "../file-system.ts";
 import { segmentName } from "../format.ts";
-import { encodeMark, encodeRecord, LINE_OVERHEAD_BYTES } from "../format/line.ts";
+import { encodeMark, LF, putRecord } from "../format/line.ts";
+import { batchBytes, type BatchRecord } from "./batch.ts";
 import type { SegmentImage } from "./segment-image.ts";
 
 export interface SegmentPlace {
   readonly fs: FileSystem;
   readonly directory: string;
+  /** The salt of a new segment, 8 hex digits; random without it. */
+  readonly newSalt?: () => string;
 }
 
 /** The live segment as its one writer sees it: where the next batch goes and which sequence it has. */
 export class SegmentFile {
   readonly segment: number;
   readonly fd: number;
+  readonly path: string;
+  readonly #nextPath: string;
   readonly #place: SegmentPlace;
   readonly #seed: number;
   readonly #capacity: number;
@@ -25,6 +30,8 @@ export class SegmentFile {
     this.#place = place;
     this.segment = image.segment;
     this.fd = fd;
+    this.path = join(place.directory, segmentName(image.segment));
+    this.#nextPath = join(place.directory, segmentName(image.segment + 1));
     this.#seed = image.seed;
     this.#capacity = image.bytes.length;
     this.#offset = image.offset;
@@ -37,10 +44,6 @@ export class SegmentFile {
     return new SegmentFile(place, image, place.fs.open(path, constants.O_RDWR | constants.O_NOFOLLOW));
   }
 
-  get path(): string {
-    return join(this.#place.directory, segmentName(this.segment));
-  }
-
   get capacity(): number {
     return this.#capacity;
   }
@@ -51,15 +54,31 @@ export class SegmentFile {
   }
 
   /** Writes a batch with one write. It counts only when it was flushed. */
-  write(records: readonly string[]): void {
+  write(records: readonly BatchRecord[]): void {
     const durable = this.#sequence;
-    const lines = records.map((record, index) =>
-      encodeRecord(record, { sequence: durable + 1 + index, durable }, this.#seed),
-    );
-    const bytes = Buffer.concat(lines);
-    writeAll(this.#place.fs, this.fd, bytes, this.#offset);
-    this.#offset += bytes.length;
-    this.#sequence += records.length;
+    const lines = Buffer.allocUnsafe(batchBytes(records));
+    let [sequence, end] = [durable, 0];
+    for (const { json: recordJson } of records) {
+      sequence += 1;
+      end = putRecord(lines, { start: end, recordJson, place: { sequence, durable }, seed: this.#seed });
+    }
+    try {
+      writeAll(this.#place.fs, this.fd, lines.subarray(0, end), this.#offset);
+    } catch (error) {
+      if (isDiskFull(error)) this.#blank(end);
+      throw error;
+    }
+    this.#offset += end;
+    this.#sequence = sequence;
+  }
+
+  /** Takes back what a write that was cut off has left: its whole records would be found by the next owner, though refused. */
+  #blank(length: number): void {
+    try {
+      writeAll(this.#place.fs, this.fd, Buffer.alloc(length, LF), this.#offset);
+    } catch {
+      // What the first write did not reach is refused once more; what it did is overwritten by now.
+    }
   }
 
   /** Says, after a flush and unsynced, that all is durable: damage to the last batch is then told from a torn one. */
@@ -73,18 +92,16 @@ export class SegmentFile {
     }
   }
 
-  /** Whether this writer is still the owner: its segment stands and no later one does. */
+  /**
+   * Whether this writer is still the owner: no later segment stands, and then its own still does. In this order: a later
+   * one that is gone was retired by one later still, after this writer's own.
+   */
   isOwned(): boolean {
-    const { fs, directory } = this.#place;
-    return fs.exists(this.path) && !fs.exists(join(directory, segmentName(this.segment + 1)));
+    const { fs } = this.#place;
+    return !fs.exists(this.#nextPath, "absent") && fs.exists(this.path);
   }
 
   close(): void {
     this.#place.fs.close(this.fd);
   }
-}
-
-/** An upper bound of the bytes that a record's JSON takes as a line. */
-export function lineBytes(json: string): number {
-  return Buffer.byteLength(json) + LINE_OVERHEAD_BYTES;
 }

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import {
+  CAPACITY_BUSY_MAX_BYTES,
   CAPACITY_MAX_BYTES,
   CAPACITY_MIN_BYTES,
   END_RESERVE_BYTES,
@@ -29,11 +30,14 @@ export interface ImageRequest {
   readonly pendingBytes: number;
   /** Operations that are about to begin. */
   readonly pendingOperations: number;
+  readonly newSalt?: (() => string) | undefined;
+  /** The capacity, where what is needed asks for less. */
+  readonly leastBytes?: number;
 }
 
 /** A new segment's bytes for a state; `null` when the largest segment has no room for it and what is about to come. */
 export function buildImage(request: ImageRequest): SegmentImage | null {
-  const salt = randomBytes(4).toString("hex");
+  const salt = request.newSalt?.() ?? randomBytes(4).toString("hex");
   const seed = Number.parseInt(salt, 16);
   let sequence = 0;
   const lines = snapshotRecords(request.state).map((record) => {
@@ -43,8 +47,9 @@ export function buildImage(request: ImageRequest): SegmentImage | null {
   const body = Buffer.concat(lines);
   const operations = request.state.open.size + request.pendingOperations;
   const headBytes = Buffer.byteLength(JSON.stringify(request.owner)) + HEAD_OVERHEAD_BYTES;
-  const capacity = capacityFor(headBytes + body.length + request.pendingBytes + reserveFor(operations));
-  if (capacity === null) return null;
+  const needed = capacityFor(headBytes + body.length + request.pendingBytes + reserveFor(operations));
+  if (needed === null) return null;
+  const capacity = Math.max(needed, request.leastBytes ?? 0);
 
   const head: Head = {
     t: "head",
@@ -68,6 +73,17 @@ export function reserveFor(openOperations: number): number {
 
 /** What the head holds beside its owner, at most. */
 const HEAD_OVERHEAD_BYTES = 192;
+
+/**
+ * The capacity of the segment behind one that filled up in `filledMs`: twice as large under load, where new segments would
+ * take a large share of the time, and half as large without.
+ */
+export function nextCapacity(capacity: number, filledMs: number): number {
+  return Math.min(filledMs < BUSY_FILL_MS ? 2 * capacity : capacity / 2, CAPACITY_BUSY_MAX_BYTES);
+}
+
+/** A new segment takes a few milliseconds: of a second, too little to matter. */
+const BUSY_FILL_MS = 1_000;
 
 /** At least twice what is needed, so that compaction costs a constant share of what was appended (I111). */
 function capacityFor(needed: number): number | null {

@@ -1,6 +1,13 @@
 import { OPEN_OPERATIONS_MAX, READER_OPEN_OPERATIONS_MAX } from "../format.ts";
-import type { LiveRecord, OpenRecord, RequestRecord, SnapshotRecord, StoredOperation } from "../format/records.ts";
-import type { JsonObject, OpenOperation, RememberedRequest } from "../types.ts";
+import type {
+  LiveRecord,
+  OpenRecord,
+  QuarantineRecord,
+  RequestRecord,
+  SnapshotRecord,
+  StoredOperation,
+} from "../format/records.ts";
+import type { JsonObject, OpenOperation, Quarantine, RememberedRequest } from "../types.ts";
 
 export interface OpenEntry {
   readonly operation: StoredOperation;
@@ -10,16 +17,17 @@ export interface OpenEntry {
   readonly requestId: string | null;
 }
 
-/** What the records of a journal say, by operation id and by request id (oldest first). */
+/** What the records of a journal say, by the ids of operations, of requests (oldest first) and of unresolved quarantines. */
 export interface JournalState {
   readonly open: Map<string, OpenEntry>;
   readonly requests: Map<string, RememberedRequest>;
+  readonly quarantines: Map<string, Quarantine>;
   nextOrder: number;
   released: boolean;
 }
 
 export function emptyState(): JournalState {
-  return { open: new Map(), requests: new Map(), nextOrder: 1, released: false };
+  return { open: new Map(), requests: new Map(), quarantines: new Map(), nextOrder: 1, released: false };
 }
 
 /** Applies one record; answers what is wrong with it, or `null`. A state that a record did not fit is not to be used further. */
@@ -29,12 +37,20 @@ export function applyRecord(state: JournalState, record: SnapshotRecord | LiveRe
     case "open":
       return applyOpen(state, record);
     case "seal":
-      if (record.count !== state.open.size + state.requests.size) return "the seal counts other records";
+      if (record.count !== state.open.size + state.requests.size + state.quarantines.size)
+        return "the seal counts other records";
       state.nextOrder = record.next;
       return null;
     case "request":
       state.requests.set(record.id, remembered(record));
       return null;
+    case "quarantine": {
+      const { t: _, ...quarantine } = record;
+      state.quarantines.set(quarantine.id, quarantine);
+      return null;
+    }
+    case "resolve":
+      return state.quarantines.delete(record.id) ? null : "a quarantine that there is not is resolved";
     case "begin": {
       const { req } = record;
       if (req !== null) state.requests.set(req.id, { requestId: req.id, hash: req.hash, outcome: null, at: req.at });
@@ -96,7 +112,11 @@ export function snapshotRecords(state: JournalState): SnapshotRecord[] {
   const requests = [...state.requests.values()].map((request): RequestRecord => {
     return { t: "request", id: request.requestId, hash: request.hash, outcome: request.outcome, at: request.at };
   });
-  return [...open, ...requests, { t: "seal", count: open.length + requests.length, next: state.nextOrder }];
+  const quarantines = [...state.quarantines.values()].map((quarantine): QuarantineRecord => {
+    return { t: "quarantine", ...quarantine };
+  });
+  const records = [...open, ...requests, ...quarantines];
+  return [...records, { t: "seal", count: records.length, next: state.nextOrder }];
 }
 
 export function openOperations<Kind extends string>(

@@ -110,7 +110,7 @@ describe("remembered requests", () => {
 });
 
 describe("writing", () => {
-  it.each(["inline", "async"] as const)("commits all of one turn with one flush: %s", async (engine) => {
+  it.each(["inline", "pool", "thread"] as const)("commits all of one turn with one flush: %s", async (engine) => {
     const disk = new SimulatedDisk();
     const journal = await openSimulated(disk, { engine });
     const calls: string[] = [];
@@ -158,18 +158,29 @@ describe("writing", () => {
     const disk = new SimulatedDisk();
     const journal = await openSimulated(disk);
     disk.inject({ call: "write", errno: "ENOSPC", effect: "half" });
-    const refused = await Promise.allSettled([journal.begin(prompt("a")), journal.begin(prompt("b"))]);
+    const batch = [journal.begin(prompt("a")), journal.begin(prompt("b", { text: "x".repeat(300) }))];
+    const refused = await Promise.allSettled(batch);
     expect(refused.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
     expect(journal.state).toBe("live");
+    // The whole record of `a` was written: refused, it must not be found by the next owner.
+    expect(report(disk)).toMatchObject({ kind: "ok", open: [] });
     await journal.begin(prompt("c"));
     expect(report(disk)).toMatchObject({ kind: "ok", segment: 2, tornBytes: 0, open: [{ operationId: "c" }] });
   });
 
-  it.each(["inline", "async"] as const)("is poisoned for good by a failed flush: %s", async (engine) => {
+  it.each([
+    { engine: "inline", errno: "EIO" },
+    { engine: "pool", errno: "EIO" },
+    { engine: "thread", errno: "EIO" },
+    // Not a refusal for want of room: the record is written, and may be found.
+    { engine: "inline", errno: "ENOSPC" },
+    { engine: "pool", errno: "ENOSPC" },
+    { engine: "thread", errno: "ENOSPC" },
+  ] as const)("is poisoned for good by a failed flush: $errno $engine", async ({ engine, errno }) => {
     const disk = new SimulatedDisk();
     const journal = await openSimulated(disk, { engine });
     await journal.begin(prompt("a"));
-    disk.inject({ call: "fdatasync", errno: "EIO" });
+    disk.inject({ call: "fdatasync", errno });
     await expect(journal.begin(prompt("b"))).rejects.toMatchObject({ code: "journal_poisoned" });
     await expect(journal.begin(prompt("c"))).rejects.toMatchObject({ code: "journal_poisoned" });
     expect(journal.state).toBe("poisoned");
@@ -221,6 +232,27 @@ describe("ownership", () => {
     await old.close();
     await next.begin(prompt("c"));
     expect(next.open().map(({ operationId }) => operationId)).toEqual(["a", "c"]);
+  });
+
+  it("I144 looks for a successor first and then for its own segment, and a successor retires the oldest first", async () => {
+    const disk = new SimulatedDisk();
+    const old = await openSimulated(disk);
+    const looks: string[] = [];
+    disk.onCall = (call, path) => (call === "exists" || call === "unlink") && looks.push(`${call} ${path}`);
+    await old.begin(prompt("a"));
+    // In the other order an owner that sleeps between the looks may miss two successors: it sees its own, then no next one.
+    expect(looks.splice(0)).toEqual([
+      `exists ${SIMULATED_DIRECTORY}/e00000002.jsonl`,
+      `exists ${SIMULATED_DIRECTORY}/e00000001.jsonl`,
+    ]);
+    disk.inject({ call: "ftruncate", errno: "EIO" });
+    await expect(openSimulated(disk)).rejects.toMatchObject({ code: "journal_unavailable" });
+    looks.splice(0);
+    await openSimulated(disk);
+    expect(looks.filter((look) => look.endsWith(".jsonl"))).toEqual([
+      `unlink ${SIMULATED_DIRECTORY}/e00000001.jsonl`,
+      `unlink ${SIMULATED_DIRECTORY}/e00000002.jsonl`,
+    ]);
   });
 
   it("I144 gives two openers at every interleaving of their calls one writer, and no acknowledged record is lost", async () => {

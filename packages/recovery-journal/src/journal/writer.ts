@@ -1,7 +1,9 @@
 import { invariant } from "@holdfast/shared-process";
 import { RECORD_MAX_BYTES } from "../format.ts";
-import { parseObject } from "../format/line.ts";
+import { LINE_OVERHEAD_BYTES } from "../format/line.ts";
 import { type LiveRecord, parseRecord, type StoredOperation } from "../format/records.ts";
+import type { LegacyOperation } from "../legacy/scan-legacy.ts";
+import { storedJson } from "../format/stored-json.ts";
 import type {
   BeginRequest,
   Journal,
@@ -9,6 +11,7 @@ import type {
   OpenOperation,
   OperationKey,
   OperationToken,
+  Quarantine,
   RememberedRequest,
 } from "../types.ts";
 import { CommitQueue, type CommitQueueOptions, type QueueState } from "./commit-queue.ts";
@@ -18,6 +21,7 @@ import { applyRecord, hasRoomFor, type JournalState, type OpenEntry, openOperati
 
 export interface JournalWriterOptions<Kind extends string> extends Omit<CommitQueueOptions, "apply"> {
   readonly kinds: readonly Kind[];
+  readonly legacy: readonly LegacyOperation[];
   readonly now: () => number;
   readonly remember: RememberLimits;
 }
@@ -37,6 +41,7 @@ export class JournalWriter<Kind extends string> implements Journal<Kind> {
   readonly #beginning = new Set<string>();
   readonly #ending = new Set<number>();
   readonly #asking = new Set<string>();
+  readonly #resolving = new Set<string>();
   #staleEnds = 0;
   #closing: Promise<void> | null = null;
 
@@ -49,6 +54,10 @@ export class JournalWriter<Kind extends string> implements Journal<Kind> {
 
   get state(): QueueState {
     return this.#queue.state;
+  }
+
+  get legacy(): readonly LegacyOperation[] {
+    return this.#options.legacy;
   }
 
   async begin(request: BeginRequest<Kind>): Promise<OperationToken<Kind>> {
@@ -85,7 +94,7 @@ export class JournalWriter<Kind extends string> implements Journal<Kind> {
   async note(token: OperationToken<Kind>, detail: JsonObject): Promise<void> {
     const entry = this.#entryOf(token);
     if (entry === null) throw journalError("stale_token", `operation ${token.operationId} is not open`);
-    await this.#append({ t: "note", id: entry.operation.id, g: entry.operation.g, detail });
+    await this.#append({ t: "note", id: entry.operation.id, g: entry.operation.g, detail: storedJson(detail) });
   }
 
   async end(token: OperationToken<Kind>, outcome: JsonObject): Promise<"ended" | "stale"> {
@@ -94,9 +103,10 @@ export class JournalWriter<Kind extends string> implements Journal<Kind> {
       this.#staleEnds += 1;
       return "stale";
     }
+    const record = { t: "end", id: entry.operation.id, g: entry.operation.g, outcome: storedJson(outcome) } as const;
     this.#ending.add(entry.order);
     try {
-      await this.#append({ t: "end", id: entry.operation.id, g: entry.operation.g, outcome });
+      await this.#append(record);
       return "ended";
     } finally {
       this.#ending.delete(entry.order);
@@ -104,7 +114,8 @@ export class JournalWriter<Kind extends string> implements Journal<Kind> {
   }
 
   async remember(request: RequestName & { readonly outcome: JsonObject }): Promise<void> {
-    const { requestId: id, hash, outcome } = request;
+    const { requestId: id, hash } = request;
+    const outcome = storedJson(request.outcome);
     await this.#append({ t: "request", id, hash, outcome, at: this.#options.now() });
   }
 
@@ -114,6 +125,22 @@ export class JournalWriter<Kind extends string> implements Journal<Kind> {
 
   open(): readonly OpenOperation<Kind>[] {
     return openOperations(this.#state, this.#options.kinds);
+  }
+
+  quarantines(): readonly Quarantine[] {
+    return [...this.#state.quarantines.values()];
+  }
+
+  async resolveQuarantine(id: string, resolution: JsonObject): Promise<void> {
+    if (!this.#state.quarantines.has(id) || this.#resolving.has(id)) {
+      throw journalError("unknown_quarantine", `there is no unresolved quarantine ${id}`);
+    }
+    this.#resolving.add(id);
+    try {
+      await this.#append({ t: "resolve", id, resolution });
+    } finally {
+      this.#resolving.delete(id);
+    }
   }
 
   counters(): { staleEnds: number; flushes: number; records: number; compactions: number } {
@@ -161,23 +188,22 @@ export class JournalWriter<Kind extends string> implements Journal<Kind> {
     return tokens;
   }
 
-  async #append(record: LiveRecord, settled?: () => void): Promise<void> {
+  #append(record: LiveRecord, settled?: () => void): Promise<void> {
     if (this.#closing !== null) throw journalError("journal_closed", "the journal is closed");
-    await this.#send(record, settled);
+    return this.#send(record, settled);
   }
 
-  async #send(record: LiveRecord, settled?: () => void): Promise<void> {
+  #send(record: LiveRecord, settled?: () => void): Promise<void> {
     const json = JSON.stringify(record);
     const bytes = Buffer.byteLength(json);
     if (bytes > RECORD_MAX_BYTES) throw journalError("record_too_large", `a record has ${bytes} bytes`);
-    // Parsed back, so that the state is what a reader of the file gets, whatever the caller does to its objects.
-    const stored = liveRecord(json);
-    await new Promise<void>((resolve, reject) => {
+    invariant(parseRecord(record) !== null, "a record that is appended can be read back");
+    return new Promise<void>((resolve, reject) => {
       const settle = (): void => {
         settled?.();
         resolve();
       };
-      this.#queue.append({ record: stored, json, settle, reject });
+      this.#queue.append({ record, json, bytes: bytes + LINE_OVERHEAD_BYTES, settle, reject });
     });
   }
 
@@ -210,18 +236,7 @@ export class JournalWriter<Kind extends string> implements Journal<Kind> {
   }
 }
 
-/** The record as a reader gets it; one that no reader would take is a bug. */
-function liveRecord(json: string): LiveRecord {
-  const fields = parseObject(json);
-  const record = fields === null ? null : parseRecord(fields);
-  invariant(
-    record !== null && record.t !== "open" && record.t !== "seal",
-    "a record that is appended can be read back",
-  );
-  return record;
-}
-
 function storedOperation(request: BeginRequest): StoredOperation {
   const { operationId: id, generation: g, kind: k, detail } = request;
-  return { id, g, k, detail: detail ?? {} };
+  return { id, g, k, detail: storedJson(detail ?? {}) };
 }

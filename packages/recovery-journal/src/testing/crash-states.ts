@@ -1,10 +1,12 @@
 import { contentStates } from "./simulated-inode.ts";
-import { applyNames, SimulatedTree } from "./simulated-tree.ts";
+import { applyNames, ROOT_INO, SimulatedTree } from "./simulated-tree.ts";
 
 export interface CrashOptions {
   /** Places at which each unsynced write is cut, beside none and all of it. Default 8. */
   readonly cuts?: number;
-  /** Random mixtures of old and new sectors for each file. Default 4. */
+  /** Mixtures of sectors of any age up to which all are taken. Default 32. */
+  readonly mixtures?: number;
+  /** Random ones where there are more. Default 4. */
   readonly samples?: number;
   /** Seed of the mixtures: the same seed makes the same states. */
   readonly seed?: number;
@@ -26,7 +28,8 @@ export function* crashTrees(tree: SimulatedTree, options: CrashOptions = {}): Ge
     const newest = new Map(unsynced.map((file) => [file.ino, file.content]));
     yield settle(tree, names, newest);
     for (const file of unsynced) {
-      const states = contentStates(file, { cuts: options.cuts ?? 8, samples: options.samples ?? 4, random });
+      const { cuts = 8, samples = 4, mixtures = 32 } = options;
+      const states = contentStates(file, { cuts, samples, mixtures, random });
       for (const content of states) {
         yield settle(tree, names, new Map([[file.ino, content]]));
         if (unsynced.length > 1) yield settle(tree, names, new Map(newest).set(file.ino, content));
@@ -57,19 +60,23 @@ function* nameStates(tree: SimulatedTree, choice: { limit: number; random: () =>
   }
 }
 
-/** A tree in which all that is there is durable. */
+/** A tree in which all that is there is durable. What no name leads to is gone. */
 function settle(tree: SimulatedTree, names: NameState, contents: ReadonlyMap<number, Buffer>): SimulatedTree {
   const settled = new SimulatedTree();
-  for (const inode of [...tree.inodes.values()].toSorted((left, right) => left.ino - right.ino)) {
-    const copy = inode.ino === 1 ? settled.inodes.get(1) : settled.create({ kind: inode.kind, mode: inode.mode });
-    if (copy?.kind === "directory") {
-      copy.names = new Map(names.get(inode.ino));
-      copy.durable = new Map(copy.names);
-    } else if (copy?.kind === "file" && inode.kind === "file") {
-      copy.durable = contents.get(inode.ino) ?? inode.durable;
-      copy.content = copy.durable;
+  const visit = (ino: number): void => {
+    const inode = tree.inodes.get(ino);
+    if (inode === undefined || (settled.inodes.has(ino) && ino !== ROOT_INO)) return;
+    const { mode } = inode;
+    if (inode.kind === "file") {
+      const content = contents.get(ino) ?? inode.durable;
+      settled.add({ kind: "file", ino, mode, content, durable: content, pending: [] });
+      return;
     }
-  }
+    const landed = new Map(names.get(ino));
+    settled.add({ kind: "directory", ino, mode, names: landed, durable: new Map(landed), pending: [] });
+    for (const target of landed.values()) visit(target);
+  };
+  visit(ROOT_INO);
   return settled;
 }
 

@@ -7,4 +7,5 @@ export {
   type SimulatedKind,
   simulatedOptions,
 } from "./open-simulated.ts";
-export { JournalModel, runWorkload, type Step } from "./workload.ts";
+export { JournalModel } from "./journal-model.ts";
+export { runWorkload, type Step } from "./workload.ts";

@@ -48,37 +48,82 @@ export function resize(content: Buffer, length: number): Buffer {
   return result;
 }
 
+export interface ContentOptions {
+  readonly cuts: number;
+  readonly samples: number;
+  readonly mixtures: number;
+  readonly random: () => number;
+}
+
 /**
- * What a crash may leave of a file's unsynced changes: none, all, every prefix of the changes with the last one cut at sector
- * borders and (bytewise) at `cuts` places, the new length with zeros, and `samples` random sets of sectors, old or new.
+ * What a crash may leave of a file's unsynced changes: none, all, every prefix of them with the last write cut at sector borders and
+ * (bytewise) at `cuts` places, a new length with zeros or only a part of it, and sectors that are each of another age: every such
+ * mixture where there are at most `mixtures`, else `samples` random ones. Dropped and reordered writes are among the mixtures.
  */
-export function* contentStates(
-  file: SimulatedFile,
-  options: { readonly cuts: number; readonly samples: number; readonly random: () => number },
-): Generator<Buffer> {
+export function* contentStates(file: SimulatedFile, options: ContentOptions): Generator<Buffer> {
   yield file.durable;
   if (file.pending.length === 0) return;
   yield file.content;
   let before = file.durable;
+  const ages = [before];
   for (const change of file.pending) {
     const after = applyChange(before, change);
     if (change.kind === "write") {
       yield resize(before, after.length);
-      const step = Math.max(1, Math.floor(change.bytes.length / (options.cuts + 1)));
-      for (let cut = step; cut < change.bytes.length; cut += step) {
+      for (const cut of cutsOf(change, options.cuts)) {
         yield applyChange(before, { ...change, bytes: change.bytes.subarray(0, cut) });
       }
     }
     yield after;
+    ages.push(after);
     before = after;
   }
-  for (let sample = 0; sample < options.samples; sample += 1) yield mixSectors(file, options.random);
+  for (const length of borders(file.durable.length, file.content.length, options.cuts)) {
+    yield file.content.subarray(0, length);
+  }
+  yield* mixSectors(ages, options);
 }
 
-function mixSectors(file: SimulatedFile, random: () => number): Buffer {
-  const result = resize(file.durable, file.content.length);
-  for (let start = 0; start < result.length; start += SECTOR_BYTES) {
-    if (random() < 0.5) file.content.copy(result, start, start, start + SECTOR_BYTES);
+/** Where a write is cut: after each of its first sectors, and at `cuts` places from its start to its end. */
+function cutsOf(write: Extract<PendingChange, { kind: "write" }>, cuts: number): number[] {
+  const { position, bytes } = write;
+  const places = borders(position, position + bytes.length, cuts).map((border) => border - position);
+  const step = Math.max(1, Math.floor(bytes.length / (cuts + 1)));
+  for (let cut = step; cut < bytes.length && places.length < 3 * cuts; cut += step) places.push(cut);
+  return [...new Set(places)];
+}
+
+/** The first sector borders between two places. */
+function borders(from: number, to: number, count: number): number[] {
+  const places: number[] = [];
+  const first = (Math.floor(from / SECTOR_BYTES) + 1) * SECTOR_BYTES;
+  for (let place = first; place < to && places.length < count; place += SECTOR_BYTES) places.push(place);
+  return places;
+}
+
+/** Each sector is as it was at some moment; the moments are independent of each other. */
+function* mixSectors(ages: readonly Buffer[], options: ContentOptions): Generator<Buffer> {
+  const newest = ages.at(-1) ?? Buffer.alloc(0);
+  const padded = ages.map((age) => resize(age, newest.length));
+  const changed: { readonly start: number; readonly versions: readonly Buffer[] }[] = [];
+  for (let start = 0; start < newest.length; start += SECTOR_BYTES) {
+    const versions: Buffer[] = [];
+    for (const age of padded) {
+      const version = age.subarray(start, start + SECTOR_BYTES);
+      if (!versions.some((other) => other.equals(version))) versions.push(version);
+    }
+    if (versions.length > 1) changed.push({ start, versions });
   }
-  return result;
+  const all = changed.reduce((product, { versions }) => product * versions.length, 1);
+  const count = all <= options.mixtures ? all : options.samples;
+  for (let index = 0; index < count; index += 1) {
+    const mixture = Buffer.from(newest);
+    let rest = index;
+    for (const { start, versions } of changed) {
+      const choice = all <= options.mixtures ? rest % versions.length : Math.floor(options.random() * versions.length);
+      rest = Math.floor(rest / versions.length);
+      versions[choice]?.copy(mixture, start);
+    }
+    yield mixture;
+  }
 }

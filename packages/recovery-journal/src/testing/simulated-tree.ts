@@ -29,6 +29,12 @@ export class SimulatedTree {
     return inode;
   }
 
+  /** Takes in an inode that has its number already. */
+  add(inode: SimulatedInode): void {
+    this.inodes.set(inode.ino, inode);
+    this.#nextIno = Math.max(this.#nextIno, inode.ino + 1);
+  }
+
   find(path: string): SimulatedInode | null {
     let inode = this.inodes.get(ROOT_INO) ?? null;
     for (const name of path.split("/").filter((part) => part !== "")) {

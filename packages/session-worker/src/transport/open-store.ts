@@ -14,7 +14,7 @@ export interface OpenStoreOptions {
   readonly sessionId: string;
   readonly owner: JournalOwner;
   readonly probeOwner: (owner: JournalOwner) => "gone" | "current" | "unknown";
-  readonly engine: "inline" | "async";
+  readonly engine: "inline" | "pool";
   /** `existing`: a missing journal fails closed. Default `any`. */
   readonly expect?: "any" | "existing";
   readonly fs?: FileSystem;
@@ -22,7 +22,11 @@ export interface OpenStoreOptions {
   readonly now?: () => number;
 }
 
-/** Claims a session's files for one writer (I144). The journal decides; the transcript is touched only behind it. */
+/**
+ * Claims a session's files for one writer (I144). The journal decides; the transcript is touched only behind it. An
+ * unresolved quarantine is as good as the damage itself: what was accepted, and what ran, is not known, so nothing is served
+ * (I71, I81).
+ */
 export async function openSessionStore(options: OpenStoreOptions): Promise<OpenStoreResult> {
   const { directory, owner, engine, fs = nodeFileSystem, now = () => systemClock.now() } = options;
   const opened = await openJournal({
@@ -38,6 +42,13 @@ export async function openSessionStore(options: OpenStoreOptions): Promise<OpenS
   if (opened.kind === "owned") return { kind: "owned" };
   if (opened.kind === "refused") return { kind: "refused", reason: `${opened.path}: ${opened.message}` };
   const { journal, report } = opened;
+  const [quarantine] = journal.quarantines();
+  if (quarantine !== undefined) {
+    await journal.close();
+    const { id, why, evidence } = quarantine;
+    const where = evidence === null ? "" : `, kept as ${evidence}`;
+    return { kind: "refused", reason: `${directory}/journal: quarantine ${id} (${why}${where}) is not resolved` };
+  }
   let writer: TranscriptWriter | null = null;
   try {
     const path = transcriptPath(directory);

@@ -11,10 +11,11 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { nodeFileSystem } from "@holdfast/recovery-journal";
+import { digestOf, nodeFileSystem, openJournal, quarantineJournal } from "@holdfast/recovery-journal";
 import type { FileSystem } from "@holdfast/recovery-journal";
 import { openSessionStore, requestHash } from "./index.ts";
 import type { Admission, SessionStore } from "./index.ts";
+import { operationKinds } from "./operation-kinds.ts";
 
 let directory: string;
 beforeEach(() => {
@@ -304,13 +305,38 @@ describe("a session's store", () => {
       expect(readFileSync(join(directory, "journal", name), "utf8")).not.toContain("very secret");
   });
 
+  it("I71 I81 is refused while the journal has a quarantine that is not resolved, and serves once it is", async () => {
+    const store = await open("g1");
+    await accepted(store, "r1");
+    await store.close();
+    const before = readFileSync(path(), "utf8");
+    const journal = join(directory, "journal");
+    const segment = join(journal, readdirSync(journal)[0] ?? "");
+    writeFileSync(segment, "x");
+    const common = { directory: journal, kinds: operationKinds, probeOwner: () => "gone" as const };
+    const seen = { why: "corrupt" as const, path: segment, sha256: digestOf(segment) };
+    const doctor = { ...common, owner: { generation: "doctor", identity: {} } };
+    const { kind } = await quarantineJournal({ ...doctor, seen, reason: "damaged" });
+    expect(kind).toBe("quarantined");
+    for (const generation of ["g2", "g3"]) await expect(open(generation)).rejects.toThrow("is not resolved");
+    expect(readFileSync(path(), "utf8")).toBe(before);
+
+    const opened = await openJournal(doctor);
+    if (opened.kind !== "opened") throw new Error(opened.kind);
+    const [quarantine] = opened.journal.quarantines();
+    await opened.journal.resolveQuarantine(quarantine?.id ?? "", { decision: "nothing was under way" });
+    await opened.journal.close();
+    expect((await open("g4")).actions()).toEqual([]);
+    expect(readdirSync(journal)).toContain(quarantine?.evidence);
+  });
+
   it("works with flushes outside the loop", async () => {
     const opened = await openSessionStore({
       directory,
       sessionId: "s1",
       owner: { generation: "g1", identity: {} },
       probeOwner: () => "gone",
-      engine: "async",
+      engine: "pool",
     });
     if (opened.kind !== "opened") throw new Error(opened.kind);
     await Promise.all([opened.store.admit(admission("r1")), opened.store.admit(admission("r2"))]);

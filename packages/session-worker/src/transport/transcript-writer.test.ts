@@ -18,7 +18,7 @@ const open = (fdatasyncAsync: FileSystem["fdatasyncAsync"]): TranscriptWriter =>
     sessionId: "s",
     generation: "00000000-0000-4000-8000-000000000001",
     fs: { ...nodeFileSystem, fdatasyncAsync },
-    engine: "async",
+    engine: "pool",
     now: () => 0,
   });
 

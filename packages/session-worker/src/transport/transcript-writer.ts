@@ -12,7 +12,7 @@ export interface WriterOptions {
   readonly sessionId: string;
   readonly generation: string;
   readonly fs: FileSystem;
-  readonly engine: "inline" | "async";
+  readonly engine: "inline" | "pool";
   readonly now: () => number;
 }
 
@@ -36,7 +36,7 @@ export class TranscriptWriter implements Disposable {
     const { O_RDONLY, O_NOFOLLOW } = constants;
     try {
       this.#last = lastHead(transcriptAt(options.path, options.fs));
-      this.#flushFd = options.engine === "async" ? options.fs.open(options.path, O_RDONLY | O_NOFOLLOW) : null;
+      this.#flushFd = options.engine === "pool" ? options.fs.open(options.path, O_RDONLY | O_NOFOLLOW) : null;
     } catch (error) {
       this.#log.close();
       throw error;

@@ -75,7 +75,7 @@ export function loadPidfdLibrary(koffi: Koffi, pid: number, parentPid: number): 
     stateOf: (fd) => stateOf(calls, fd),
     send: (fd, signal, target) => {
       const flags = target === "group" ? SIGNAL_PROCESS_GROUP : 0;
-      const number = constants.signals[signal];
+      const number = signal === 0 ? 0 : constants.signals[signal];
       checked(koffi, "pidfd_send_signal", () => calls.syscall(PIDFD_SEND_SIGNAL, fd, number, 0, flags));
     },
     exitStatusOf: (fd) => exitStatusOf(calls, fd),

@@ -31,8 +31,8 @@ export interface PidfdLibrary {
   /** Decimal digits. Only with `kernelIds`. */
   inodeOf(fd: number): string;
   stateOf(fd: number): PidfdState;
-  /** To the process, or to the group that it leads, also when it has ended; `ESRCH` when there is nobody left. */
-  send(fd: number, signal: Signal, target: "process" | "group"): void;
+  /** To the process, or to the group that it leads, also when it has ended; `ESRCH` when there is nobody left. 0 only asks. */
+  send(fd: number, signal: Signal | 0, target: "process" | "group"): void;
   /** Of a reaped process; `null` where the kernel does not tell. */
   exitStatusOf(fd: number): ExitInfo["status"];
   /** The number of its process here; 0 or less when it has none here, or no more. */

@@ -81,6 +81,7 @@ function upgrading(weak: ProcessHandle, adoptAgain: () => OpenResult | null): Pr
     verdict: () => weak.verdict(),
     signal: (signal, options) => forSignals().signal(signal, options),
     signalGroup: (signal, options) => forSignals().signalGroup(signal, options),
+    holdsNumber: () => (strong ?? weak).holdsNumber(),
     [Symbol.dispose]: () => {
       strong?.[Symbol.dispose]();
       strong = null;

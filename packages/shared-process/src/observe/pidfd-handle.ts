@@ -1,4 +1,4 @@
-import { invariant } from "../errors.ts";
+import { errnoOf, invariant } from "../errors.ts";
 import { ExitNotice } from "../exits/notice.ts";
 import { zombieStatus } from "../exits/status.ts";
 import type { PidfdLibrary } from "../library/pidfd.ts";
@@ -69,6 +69,12 @@ export class PidfdHandle implements ProcessHandle {
     return this.#attempt({ ...options, signal, target: "group" });
   }
 
+  holdsNumber(): boolean {
+    if (this.#end !== null) return false;
+    const fd = this.#held();
+    return this.#deps.pidfds.stateOf(fd) !== "reaped" || hasGroup(this.#deps.pidfds, fd);
+  }
+
   [Symbol.dispose](): void {
     if (this.#fd === null) return;
     // The descriptor leaves the epoll set before it is closed and its number becomes another's.
@@ -90,6 +96,18 @@ export class PidfdHandle implements ProcessHandle {
   #held(): number {
     invariant(this.#fd !== null, "a handle that was disposed of is not asked");
     return this.#fd;
+  }
+}
+
+/** The kernel looks for the group by what the descriptor is bound to, not by a number. */
+function hasGroup(pidfds: PidfdLibrary, fd: number): boolean {
+  if (!pidfds.features.groupSignals) return false;
+  try {
+    pidfds.send(fd, 0, "group");
+    return true;
+  } catch (error) {
+    // Somebody is there who may not be signalled.
+    return errnoOf(error) === "EPERM";
   }
 }
 

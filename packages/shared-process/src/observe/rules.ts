@@ -17,6 +17,10 @@ export interface Order extends SignalOptions {
   readonly target: "process" | "group";
 }
 
+/** A zombie's number is given away only once somebody has waited for it (I97). */
+export const keepsNumber = (verdict: Verdict): boolean =>
+  verdict.kind === "current" || (verdict.kind === "gone" && verdict.why === "defunct");
+
 export const unknown = (why: UnknownWhy): Extract<Verdict, { kind: "unknown" }> => ({ kind: "unknown", why });
 
 export const withheld = (why: UnknownWhy): SignalOutcome => ({ kind: "not-sent", verdict: unknown(why) });

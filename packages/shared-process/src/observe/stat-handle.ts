@@ -13,7 +13,7 @@ import type {
   Verdict,
 } from "../types.ts";
 import { isPermitted } from "./observe.ts";
-import { DEFUNCT, NO_SUCH_PID, type Order, unknown } from "./rules.ts";
+import { DEFUNCT, keepsNumber, NO_SUCH_PID, type Order, unknown } from "./rules.ts";
 import { blind, type LinuxDeps, type Sight, signalInTurn } from "./sight.ts";
 
 interface Held {
@@ -64,6 +64,10 @@ export class StatHandle implements ProcessHandle {
 
   signalGroup(signal: Signal, options?: SignalOptions): SignalOutcome {
     return this.#attempt({ ...options, signal, target: "group" });
+  }
+
+  holdsNumber(): boolean {
+    return keepsNumber(this.verdict());
   }
 
   [Symbol.dispose](): void {

@@ -4,7 +4,7 @@ import type { ExitNotice } from "../exits/notice.ts";
 import { watchExit } from "../spawn/exit.ts";
 import type { OpenResult, ProcessHandle, ProcessIdentity, ProcessObserver } from "../types.ts";
 import { createExitWatcher } from "./system-exits.ts";
-import { DEFUNCT, NO_SUCH_PID, unknown } from "./rules.ts";
+import { DEFUNCT, keepsNumber, NO_SUCH_PID, unknown } from "./rules.ts";
 import { lookAt, see, type Seen } from "./system-look.ts";
 import { sendSignal } from "./system-signal.ts";
 import type { Sight, System, SystemDeps } from "./system.ts";
@@ -112,6 +112,7 @@ function opened(observer: ProcessObserver, { identity, sight, exits, hasExited: 
       isOver() ? { kind: "not-sent", verdict: NO_SUCH_PID } : observer.signal(identity, signal, options),
     signalGroup: (signal, options) =>
       isOver() ? { kind: "not-sent", verdict: NO_SUCH_PID } : observer.signalGroup(identity, signal, options),
+    holdsNumber: () => !isOver() && keepsNumber(observer.verdict(identity)),
     get exited() {
       return exits.exited;
     },

@@ -7,8 +7,8 @@ export interface PidfdTable {
   serialOf(pid: number): number | null;
   isThread(pid: number): boolean;
   stateOf(pid: number): "alive" | "ended";
-  kill(pid: number, signal: Signal): void;
-  killGroup(leader: number, signal: Signal): void;
+  kill(pid: number, signal: Signal | 0): void;
+  killGroup(leader: number, signal: Signal | 0): void;
   /** Runs before each call. */
   beforeCall(call: string): void;
 }
@@ -82,7 +82,7 @@ export class FakePidfds implements PidfdLibrary {
     return this.#table.serialOf(pid) === serial ? this.#table.stateOf(pid) : "reaped";
   }
 
-  send(fd: number, signal: Signal, target: "process" | "group"): void {
+  send(fd: number, signal: Signal | 0, target: "process" | "group"): void {
     const { pid, serial } = this.#of(fd);
     this.#table.beforeCall(`pidfd_send_signal ${pid} ${signal} ${target}`);
     const holder = this.#table.serialOf(pid);

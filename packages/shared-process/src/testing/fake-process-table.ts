@@ -56,8 +56,8 @@ export class FakeProcessTable implements ProcessPorts {
         const process = this.#processes.get(pid);
         return process === undefined || isDefunct(process) ? ("ended" as const) : ("alive" as const);
       },
-      kill: (pid: number, signal: Signal) => this.#deliver(pid, signal),
-      killGroup: (leader: number, signal: Signal) => this.#deliverToGroup(leader, signal),
+      kill: (pid: number, signal: Signal | 0) => this.#deliver(pid, signal),
+      killGroup: (leader: number, signal: Signal | 0) => this.#deliverToGroup(leader, signal),
       beforeCall: (call: string) => this.beforeCall(call),
     };
     const made = new FakePidfds(table, features);
@@ -169,7 +169,7 @@ export class FakeProcessTable implements ProcessPorts {
     for (const pid of pids) this.#deliver(pid, "SIGKILL", true);
   }
 
-  #deliverToGroup(leader: number, signal: Signal): void {
+  #deliverToGroup(leader: number, signal: Signal | 0): void {
     const members = [...this.#processes.values()].filter((process) => (process.pgrp ?? process.pid) === leader);
     if (members.length === 0) throw systemError("ESRCH");
     for (const member of members) this.#deliver(member.pid, signal);

@@ -1,7 +1,7 @@
 import { statIn } from "../observe/rules.ts";
 import type { ProcessPorts } from "../ports.ts";
 import type { Verdict } from "../types.ts";
-import { keepsNumber, type Member, type Members } from "./members.ts";
+import type { Member, Members } from "./members.ts";
 import type { Rows } from "./table.ts";
 
 /** The process that the caller named: of its group that is the tree's as well as its session. */
@@ -9,6 +9,8 @@ export interface Root {
   readonly pid: number;
   readonly startTicks: string | null;
   verdict(): Verdict;
+  /** See `ProcessHandle`. */
+  holdsNumber(): boolean;
 }
 
 const kinds = ["session", "group"] as const;
@@ -48,8 +50,12 @@ export class Anchors {
         if (this.#hasLeader(number) || now.some((member) => before.includes(member))) holders.set(number, now);
         else holders.delete(number);
       }
-      const leads = this.#root !== null && rows.get(this.#root.pid)?.stat[field] === this.#root.pid;
-      if (leads && isRootOurs) this.#begin(kind, this.#root.pid);
+      const root = this.#root;
+      if (root === null) continue;
+      const row = rows.get(root.pid);
+      // Of one that has ended, whoever is in its session or group is proposed; a handle that has held it since can prove them.
+      const leads = row === undefined ? isFree(root.verdict()) : isRootOurs && row.stat[field] === root.pid;
+      if (leads) this.#begin(kind, root.pid);
     }
   }
 
@@ -82,7 +88,8 @@ export class Anchors {
   #hasLeader(number: number): boolean {
     const member = this.#members.get(number);
     if (member !== undefined && this.#members.hasNumber(member)) return true;
-    if (this.#root?.pid !== number) return false;
-    return keepsNumber(this.#root.verdict());
+    return this.#root?.pid === number && this.#root.holdsNumber();
   }
 }
+
+const isFree = (verdict: Verdict): boolean => verdict.kind === "gone" && verdict.why === "no-such-pid";

@@ -51,6 +51,41 @@ describe.each(Object.entries(observers))("endTree with %s", (_name, observerOf) 
     expect(signalled(table).toSorted((a, b) => a - b)).toEqual([21, 24]);
   });
 
+  it("I145 reports who is in the session or group that an ended root led, and signals nobody by its number alone", async () => {
+    const table = new FakeProcessTable();
+    table.start({ pid: 20 });
+    table.start({ pid: 21, ppid: 1, pgrp: 20, session: 20 });
+    table.start({ pid: 22, ppid: 1, pgrp: 22, session: 20 });
+    const observer = observerOf(table);
+    const root = identityOf(observer, 20);
+    table.reap(20);
+    const report = await end(table, { root, observer });
+    const unproven = report.unproven.processes.map(({ identity, why }) => [identity.pid, why]);
+    expect(unproven).toEqual([21, 22].map((pid) => [pid, "evidence-lost"]));
+    expect(signalled(table)).toEqual([]);
+  });
+
+  it("I97 I145 with a handle from before a root's end knows its session and group by it, and nobody who has its number", async () => {
+    for (const numberIs of ["free", "another's"] as const) {
+      const table = new FakeProcessTable();
+      table.start({ pid: 20 });
+      table.start({ pid: 21, ppid: 1, pgrp: 20, session: 20 });
+      table.start({ pid: 22, ppid: 1, pgrp: 22, session: 20 });
+      const observer = observerOf(table);
+      const opened = observer.open(identityOf(observer, 20));
+      if (opened.kind !== "opened") throw new Error(opened.kind);
+      using root = opened.handle;
+      table.reap(20);
+      if (numberIs === "another's") table.start({ pid: 20, startTicks: "9000" });
+      const isProven = numberIs === "free" && observer.capabilities().boundGroupSignals;
+      expect(root.holdsNumber()).toBe(isProven);
+      const report = await end(table, { root, observer });
+      expect(signalled(table)).toEqual(isProven ? [21, 22] : []);
+      expect(report.ended).toBe(isProven ? 2 : 0);
+      expect(root.holdsNumber()).toBe(false);
+    }
+  });
+
   it("takes a handle of the root as well, and leaves it open", async () => {
     const table = new FakeProcessTable();
     table.start({ pid: 20 });

@@ -1,4 +1,5 @@
 import type { OpenResult, ProcessHandle, ProcessIdentity, ProcessObserver, Verdict } from "../types.ts";
+import { keepsNumber } from "../observe/rules.ts";
 import type { Evidence } from "./reach.ts";
 
 /** A process that was proven to belong to the tree. From then on its identity is the proof, whatever becomes of its parents. */
@@ -98,7 +99,3 @@ export class Members implements Disposable {
     this.#byPid.clear();
   }
 }
-
-/** A zombie's number is given away only once somebody has waited for it. */
-export const keepsNumber = (verdict: Verdict): boolean =>
-  verdict.kind === "current" || (verdict.kind === "gone" && verdict.why === "defunct");

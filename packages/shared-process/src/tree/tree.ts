@@ -1,19 +1,22 @@
 import type { Cgroup, CgroupMembers } from "../cgroup/cgroup.ts";
 import { type ProcessPorts, systemPorts } from "../ports.ts";
-import type { Marker, ProcessHandle, ProcessIdentity, ProcessObserver } from "../types.ts";
+import type { Marker, ProcessHandle, ProcessIdentity, ProcessObserver, Verdict } from "../types.ts";
 import type { Spare } from "./ancestry.ts";
 import { Anchors, type Root } from "./anchors.ts";
 import { isProcessIdentity } from "../identity.ts";
-import { statIn } from "../observe/rules.ts";
+import { keepsNumber, statIn } from "../observe/rules.ts";
 import { isKept } from "./keep.ts";
-import { keepsNumber, MAX_HANDLES, type Member, Members, type TreeProcess } from "./members.ts";
+import { MAX_HANDLES, type Member, Members, type TreeProcess } from "./members.ts";
 import { Prover, type UnprovenProcess } from "./prove.ts";
 import { type Evidence, reach } from "./reach.ts";
 import { readTable, type Row, type Table } from "./table.ts";
 
 /** By what a tree is known; at least one of the first three. */
 export interface TreeOptions {
-  /** Whoever descends from it, or is in the session or group that it leads or led. */
+  /**
+   * Whoever descends from it, or is in the session or group that it leads. Once it is reaped, who is in those that it led is proven by a
+   * handle opened before, as long as somebody is in the group (see `holdsNumber`); otherwise they are reported as unproven.
+   */
   readonly root?: ProcessIdentity | ProcessHandle;
   /** Whoever has it in the environment with which it was started. */
   readonly marker?: Marker;
@@ -107,7 +110,8 @@ export class Tree implements Disposable {
       return answer;
     };
     const isKeptRow = ({ stat }: Row): boolean => isKept(stat.command, keep);
-    const rootRow = this.#rootRow(table);
+    const rootVerdict = this.#root?.verdict();
+    const rootRow = this.#rootRow(table, rootVerdict);
     this.#anchors.refresh(table.rows, rootRow !== null && !isSpared(rootRow) && !isKeptRow(rootRow));
     const found = reach({
       rows: table.rows,
@@ -119,7 +123,9 @@ export class Tree implements Disposable {
       isKept: isKeptRow,
     });
     const kept = this.#prover.prove(found, table);
-    const problem = whyHidden(listed, table) ?? table.problem ?? this.#whyRootUnknown();
+    // It may run, with all that descends from it (I134).
+    const whyRoot = rootVerdict?.kind === "unknown" ? `the root: ${rootVerdict.why}` : null;
+    const problem = whyHidden(listed, table) ?? table.problem ?? whyRoot;
     return {
       kind: problem === null ? "complete" : "incomplete",
       problem,
@@ -134,18 +140,11 @@ export class Tree implements Disposable {
     this.members[Symbol.dispose]();
   }
 
-  /** Nobody can say of its number, session and group whose they are: it may run, with all that descends from it (I134). */
-  #whyRootUnknown(): string | null {
-    const verdict = this.#root?.verdict();
-    return verdict?.kind === "unknown" ? `the root: ${verdict.why}` : null;
-  }
-
   /** The row of the root, if it is the root's own, be it as a zombie. */
-  #rootRow({ rows }: Table): Row | null {
+  #rootRow({ rows }: Table, verdict: Verdict | undefined): Row | null {
     const root = this.#root;
     const row = root === null ? undefined : rows.get(root.pid);
-    if (root === null || row === undefined) return null;
-    const verdict = root.verdict();
+    if (root === null || row === undefined || verdict === undefined) return null;
     const isOwn = root.startTicks === null ? verdict.kind === "current" : row.stat.startTicks === root.startTicks;
     return isOwn && keepsNumber(verdict) ? row : null;
   }
@@ -175,11 +174,14 @@ function whyHidden(listed: CgroupMembers | undefined, { rows }: Table): string |
 }
 
 function rootOf(root: ProcessIdentity | ProcessHandle, observer: ProcessObserver): Root {
-  if (isHandle(root))
-    return { pid: root.identity.pid, startTicks: root.identity.startTicks, verdict: () => root.verdict() };
+  if (isHandle(root)) {
+    const { pid, startTicks } = root.identity;
+    return { pid, startTicks, verdict: () => root.verdict(), holdsNumber: () => root.holdsNumber() };
+  }
   // A damaged record has no number, and every observer says that it is unknown.
   const { pid, startTicks } = isProcessIdentity(root) ? root : { pid: 0, startTicks: null };
-  return { pid, startTicks, verdict: () => observer.verdict(root) };
+  const verdict = (): Verdict => observer.verdict(root);
+  return { pid, startTicks, verdict, holdsNumber: () => keepsNumber(verdict()) };
 }
 
 const isHandle = (root: ProcessIdentity | ProcessHandle): root is ProcessHandle =>

@@ -1,0 +1,139 @@
+import { chmodSync, cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, describe, expect, it } from "vitest";
+import { agentPath, type Result, Running } from "./support/command.ts";
+import { Home } from "./support/home.ts";
+import { commandWithoutLibrary, libraryName } from "./support/without-library.ts";
+
+const golden = fileURLToPath(new URL("../packages/recovery-journal/golden/", import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), "hf-journal-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const bare = commandWithoutLibrary(afterAll);
+
+/** Names, sizes, times and contents of a directory: anything written would change one. */
+const everything = (directory: string): unknown =>
+  readdirSync(directory).map((name) => {
+    const path = join(directory, name);
+    const { mtimeMs, ctimeMs, mode } = statSync(path);
+    return [name, mode, mtimeMs, ctimeMs, readFileSync(path, "latin1")];
+  });
+
+describe("agent journal, of the journal of a session", () => {
+  it("shows what is open while it works, and that it was released when it is stopped, and writes nothing", async () => {
+    await using home = await Home.open();
+    const { sessionId } = await home.newSession("s");
+    const directory = join(home.path, "sessions", sessionId, "journal");
+    const prompt = home.start(["prompt", "s", "echo begin; sleep 60"]);
+    await prompt.untilPrinted("begin");
+    const shown = await home.ok(["journal", "show", directory, "--json", "--requests", "--records"]);
+    const value: { owner: { generation: string } } = JSON.parse(shown.stdout);
+    expect(value).toMatchObject({
+      schemaVersion: 1,
+      path: directory,
+      kind: "journal",
+      verdict: "ok",
+      released: false,
+      owner: { generation: (await home.show("s")).generation },
+      segment: { capacityBytes: 16_384 },
+    });
+    expect(value).toHaveProperty("open", expect.arrayContaining([expect.objectContaining({ kind: "prompt" })]));
+    expect(value).toHaveProperty("requests", expect.arrayContaining([expect.objectContaining({ outcome: null })]));
+    expect(value).toHaveProperty("records.0.record.t", "head");
+
+    await home.ok(["session", "cancel", "s"]);
+    await home.ok(["stop", "s"]);
+    await home.ok(["daemon", "stop", "--force"]);
+    const before = everything(directory);
+    const verdict = await home.ok(["journal", "verify", directory, "--json"]);
+    expect(JSON.parse(verdict.stdout)).toMatchObject({ verdict: "ok", released: true, tornBytes: 0 });
+    const { stdout, stderr } = await home.ok(["journal", "show", directory, "--requests"]);
+    expect(stderr).toBe("");
+    expect(stdout).toMatch(/^verdict\tok\n/);
+    expect(stdout).toMatch(/^open\t0\n/m);
+    expect(stdout).toMatch(/^request\t\S+\t\d{4}-\S+Z\t\{.+\}\n/m);
+    expect(everything(directory)).toEqual(before);
+    // And nothing was started for it.
+    expect((await home.agent(["daemon", "status"])).code).toBe(3);
+
+    const segment = join(directory, readdirSync(directory)[0] ?? "");
+    const bytes = readFileSync(segment);
+    const place = bytes.indexOf('"t":"request"');
+    bytes.write("T", place + 1);
+    writeFileSync(segment, bytes);
+    const refused = await home.agent(["journal", "verify", directory, "--json"]);
+    expect([refused.code, refused.stderr]).toEqual([7, ""]);
+    const offset = bytes.lastIndexOf("\n", place) + 1;
+    expect(JSON.parse(refused.stdout)).toMatchObject({ verdict: "refused", reason: "corrupt", file: segment, offset });
+    expect(readFileSync(segment)).toEqual(bytes);
+  });
+});
+
+const env = { PATH: process.env["PATH"] ?? "", HOLDFAST_HOME: join(folder, "home") };
+const agent = async (program: string, ...args: readonly string[]): Promise<Result> =>
+  await new Running([process.execPath, program, "journal", ...args], { cwd: folder, env }).result();
+
+interface Verdict {
+  readonly kind: string;
+  readonly why?: string;
+  readonly path?: string;
+  readonly offset?: number;
+  readonly tornBytes?: number;
+  readonly uncertainTail?: boolean;
+  readonly open?: readonly { readonly operationId: string | null }[];
+}
+
+/** A case with the modes that a journal has, and where the command has to look. */
+function caseOf(name: string): { readonly directory: string; readonly path: string; readonly verdict: Verdict } {
+  const directory = join(folder, name);
+  cpSync(join(golden, name), directory, { recursive: true });
+  chmodSync(directory, 0o700);
+  for (const file of readdirSync(directory)) chmodSync(join(directory, file), 0o600);
+  const verdict: Verdict = JSON.parse(readFileSync(join(directory, "verdict.json"), "utf8"));
+  return { directory, path: name.startsWith("v1/") ? join(directory, "activity.jsonl") : directory, verdict };
+}
+
+const ids = (open: Verdict["open"]): unknown => open?.map(({ operationId }) => operationId);
+const cases = ["v1", "v2"].flatMap((version) => readdirSync(golden + version).map((name) => `${version}/${name}`));
+
+it.each(cases)("agent journal gives a golden file its verdict, with and without the library: %s", async (name) => {
+  const { directory, path, verdict } = caseOf(name);
+  const before = everything(directory);
+  const refused = verdict.kind === "refused";
+  const { tornBytes, uncertainTail } = verdict;
+  const expected = refused
+    ? { verdict: "refused", reason: verdict.why, file: join(directory, verdict.path ?? ""), offset: verdict.offset }
+    : { verdict: "ok", ...(tornBytes === undefined ? { uncertainTail } : { tornBytes }) };
+  for (const program of [agentPath, bare]) {
+    const verified = await agent(program, "verify", path, "--json");
+    expect([verified.code, verified.stderr]).toEqual([refused ? 7 : 0, ""]);
+    expect(JSON.parse(verified.stdout)).toMatchObject(expected);
+    const shown = await agent(program, "show", path, "--json");
+    const value: Verdict = JSON.parse(shown.stdout);
+    expect(shown.code).toBe(verified.code);
+    expect([value, ids(value.open)]).toMatchObject([expected, ids(verdict.open)]);
+  }
+  expect(everything(directory)).toEqual(before);
+});
+
+it("agent journal does not load the library, and needs no home", async () => {
+  const hook = join(folder, "hook.cjs");
+  const maps = `require("node:fs").readFileSync("/proc/self/maps", "utf8").includes("${libraryName}")`;
+  writeFileSync(hook, `process.on("exit", () => console.error(${maps}));\n`);
+  const { path } = caseOf("v2/at-work");
+  const argv = (...args: string[]): [string, ...string[]] => [process.execPath, "--require", hook, agentPath, ...args];
+  const loaded = async (...args: string[]): Promise<string> =>
+    (await new Running(argv(...args), { cwd: folder, env }).result()).stderr;
+  expect(await loaded("journal", "show", path)).toBe("false\n");
+  expect(await loaded("journal", "verify", path)).toBe("false\n");
+  expect(await loaded("version")).toBe("true\n");
+  expect(readdirSync(folder)).not.toContain("home");
+});
+
+it("agent journal of a path that is not there exits 4, and of none exits 2", async () => {
+  const { code, stderr } = await agent(agentPath, "verify", join(folder, "nowhere"));
+  expect(code).toBe(4);
+  expect(stderr).toMatch(/^error: there is no .+\/nowhere\nhint: .+\n$/);
+  expect((await agent(agentPath, "verify")).code).toBe(2);
+});

@@ -1,0 +1,90 @@
+import { CodedError } from "@holdfast/shared-process";
+import { assert, describe, expect, it } from "vitest";
+import { type CallName, SimulatedDisk } from "../testing/index.ts";
+import { isInPlace, systemErrnoOf } from "./outcome.ts";
+import { replaceFile, replaceFileAsync } from "./replace-file.ts";
+import { isDiskFull } from "./write-all.ts";
+
+function thrownBy(run: () => unknown): unknown {
+  try {
+    run();
+  } catch (error) {
+    return error;
+  }
+  return undefined;
+}
+
+const replacements: Record<string, (disk: SimulatedDisk) => Promise<unknown>> = {
+  replaceFile: (disk) => Promise.resolve(thrownBy(() => replaceFile(disk, "/f", "new"))),
+  replaceFileAsync: (disk) =>
+    replaceFileAsync(disk, "/f", "new").then(
+      () => undefined,
+      (error: unknown) => error,
+    ),
+};
+const withOld = (): SimulatedDisk => {
+  const disk = new SimulatedDisk();
+  disk.plant("/f", Buffer.from("old"));
+  disk.fsync(disk.open("/", 0));
+  return disk;
+};
+const contents = (disks: Iterable<SimulatedDisk>): string[] =>
+  [...new Set([...disks].map((state) => state.contentOf("/f").toString()))].toSorted();
+
+describe.each(Object.entries(replacements))("%s", (_, replace) => {
+  it("I69 I109 says, whichever call fails, what is in place and whether a power cut changes that", async () => {
+    const calls: CallName[] = [];
+    const first = withOld();
+    first.onCall = (call) => void calls.push(call);
+    expect(await replace(first)).toBe(undefined);
+    const codes = new Set<string>();
+    for (const [index, call] of calls.entries()) {
+      for (const effect of ["none", "half", "all"] as const) {
+        const disk = withOld();
+        let count = -1;
+        disk.onCall = () => {
+          count += 1;
+          if (count === index) disk.inject({ call, errno: "ENOSPC", effect });
+        };
+        const outcome = outcomeOf(await replace(disk), call);
+        disk.onCall = null;
+        codes.add(outcome);
+        const now = disk.contentOf("/f").toString();
+        const after = contents(disk.crashStates()).join();
+        expect(states[outcome], `${effect} of ${call}, call ${index}`).toContain(`${now}, then ${after}`);
+        expect(disk.readdir("/")).toEqual(["f"]);
+        // Done again, it is as if it had not failed.
+        expect(await replace(disk)).toBe(undefined);
+        expect(contents(disk.crashStates())).toEqual(["new"]);
+      }
+    }
+    expect(codes).toEqual(new Set(["not_replaced", "replaced", "replaced_not_durable"]));
+  });
+});
+
+/** What may be there, and after a power cut. Of a directory whose sync only says that it failed, all is durable. */
+const states: Readonly<Record<string, readonly string[]>> = {
+  replaced: ["new, then new"],
+  not_replaced: ["old, then old"],
+  replaced_not_durable: ["new, then new,old", "new, then new"],
+};
+
+function outcomeOf(error: unknown, call: CallName): string {
+  if (error === undefined) return "replaced";
+  assert(error instanceof CodedError);
+  expect([isDiskFull(error), systemErrnoOf(error)]).toEqual([true, "ENOSPC"]);
+  expect(isInPlace(error)).toBe(error.code === "replaced_not_durable");
+  expect(error).toMatchObject({ data: { path: "/f" }, cause: { code: "ENOSPC" } });
+  expect(error.message).toContain(`ENOSPC: simulated, ${call}`);
+  return error.code;
+}
+
+it.each(["write", "fsync", "rename", "fchmod", "lstat"] as const)(
+  "leaves no open descriptor behind an error of %s",
+  (call) => {
+    const disk = new SimulatedDisk();
+    disk.inject({ call, errno: "EIO" });
+    expect(thrownBy(() => replaceFile(disk, "/f", "new"))).toMatchObject({ code: "not_replaced" });
+    expect(disk.openDescriptors).toBe(0);
+  },
+);

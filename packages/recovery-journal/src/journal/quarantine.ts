@@ -1,0 +1,254 @@
+import { CodedError, errnoOf, reasonOf } from "@holdfast/shared-process";
+import { createHash } from "node:crypto";
+import { constants } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { systemErrnoOf } from "../durable/outcome.ts";
+import { ensurePrivateDirectory } from "../durable/private-directory.ts";
+import { linkOnce, publishFile } from "../durable/publish-file.ts";
+import { removeFile } from "../durable/small-files.ts";
+import { syncDirectory } from "../durable/sync-directory.ts";
+import type { FileSystem } from "../file-system.ts";
+import {
+  EVIDENCE_MAX,
+  evidenceName,
+  evidenceSegment,
+  RECORD_MAX_BYTES,
+  segmentName,
+  segmentNumber,
+} from "../format.ts";
+import { decodeLine, HEAD_SEED, LF } from "../format/line.ts";
+import { parseHead } from "../format/records.ts";
+import { nodeFileSystem } from "../node-file-system.ts";
+import type { JournalOwner, JournalReport, OpenJournalOptions, Quarantine } from "../types.ts";
+import { untilNotLost } from "./attempts.ts";
+import { journalError } from "./errors.ts";
+import {
+  type Inspection,
+  inspectJournal,
+  type InspectTarget,
+  type JournalNames,
+  listNames,
+  refuse,
+} from "./inspect.ts";
+import { reportOf } from "./read.ts";
+import { buildImage } from "./segment-image.ts";
+import { emptyState } from "./state.ts";
+
+/** The refusal that somebody looked at, and `digestOf` the file that it names. */
+export type Damage =
+  | { readonly why: "corrupt" | "oversize"; readonly path: string; readonly sha256: string }
+  | { readonly why: "missing"; readonly path: string; readonly sha256: null };
+
+export interface QuarantineOptions<Kind extends string> extends Pick<
+  OpenJournalOptions<Kind>,
+  "directory" | "owner" | "kinds" | "probeOwner" | "fs" | "now"
+> {
+  readonly seen: Damage;
+  /** Why, in the words of whoever decided. */
+  readonly reason: string;
+}
+
+export type QuarantineResult<Kind extends string> =
+  | { readonly kind: "quarantined"; readonly quarantine: Quarantine }
+  /** Its owner, by a head that is still readable, is not proven gone. */
+  | { readonly kind: "owned"; readonly owner: JournalOwner }
+  /** It is not, or is no longer, what was seen; or it cannot be read, which is not known to be damage. Nothing was changed. */
+  | { readonly kind: "changed"; readonly report: JournalReport<Kind> };
+
+/**
+ * Puts a damaged journal aside, as a person decided (I71): every segment's bytes stay under an evidence name, and a new
+ * segment says so until `resolveQuarantine`. What can still be read of the damaged one is not believed, and its own
+ * quarantines are part of what is uncertain. A crash at any point leaves the refused journal or the quarantined one. Of a
+ * `missing` journal no owner can be probed: the caller has proven that none lives. Throws as `openJournal`, and `CodedError`:
+ * `quarantine_full` (there is too much evidence), `evidence_exists` (another file has the name; it is never overwritten),
+ * `record_too_large` (the reason).
+ */
+export async function quarantineJournal<Kind extends string>(
+  options: QuarantineOptions<Kind>,
+): Promise<QuarantineResult<Kind>> {
+  return untilNotLost(options.directory, () => quarantineOnce(options, options.fs ?? nodeFileSystem));
+}
+
+/** SHA-256, in hex, of a file that is never read through a link. Throws the system's error. */
+export function digestOf(path: string, fs: FileSystem = nodeFileSystem): string {
+  return withFile(fs, path, (fd) => readThrough(fs, fd).sha256);
+}
+
+function quarantineOnce<Kind extends string>(
+  options: QuarantineOptions<Kind>,
+  fs: FileSystem,
+): QuarantineResult<Kind> | "lost" {
+  const { directory, kinds, seen } = options;
+  const found = inspectDamage(fs, options);
+  const changed = (report: JournalReport<Kind>): QuarantineResult<Kind> => ({ kind: "changed", report });
+  if (found.kind === "whole") return changed(reportOf(found, kinds));
+  if (found.kind === "fresh") {
+    if (seen.why !== "missing" || seen.path !== directory) return changed({ kind: "fresh" });
+    ensurePrivateDirectory(fs, directory);
+    // Also where the directory was there: whoever made it may have failed before its name was durable.
+    syncDirectory(fs, dirname(directory));
+    return publish(options, { fs, names: found.names, evidence: [] });
+  }
+  if (found.why !== seen.why || found.path !== seen.path) return changed(found);
+  const names = listNames(fs, directory);
+  const evidence: Evidence[] = [];
+  for (const segment of names.segments) {
+    const read = readEvidence(fs, directory, segment);
+    if (read === "lost") return read;
+    if ("kind" in read) return changed(read);
+    evidence.push(read);
+  }
+  if (evidence.find(({ path }) => path === seen.path)?.sha256 !== seen.sha256) return changed(found);
+  const owner = standingOwner(options, evidence);
+  if (owner !== null) return { kind: "owned", owner };
+  return publish(options, { fs, names, evidence });
+}
+
+/** The verdict, or the first one below it that is no damage: of such a segment nothing may be put aside. */
+function inspectDamage(fs: FileSystem, { directory, kinds }: InspectTarget): Inspection {
+  const first = inspectJournal(fs, { directory, kinds });
+  let next = first;
+  while (next.kind === "refused") {
+    if (next.why !== "corrupt" && next.why !== "oversize") return next;
+    const below = segmentNumber(basename(next.path));
+    if (below === null) return next;
+    next = inspectJournal(fs, { directory, kinds, below });
+  }
+  return first;
+}
+
+interface Evidence {
+  readonly segment: number;
+  readonly path: string;
+  readonly sha256: string;
+  readonly owner: JournalOwner | null;
+}
+
+function readEvidence(
+  fs: FileSystem,
+  directory: string,
+  segment: number,
+): Evidence | "lost" | Extract<JournalReport, { kind: "refused" }> {
+  const path = join(directory, segmentName(segment));
+  try {
+    return withFile(fs, path, (fd) => {
+      const { sha256, start } = readThrough(fs, fd);
+      // What the record will name by its digest must be these bytes after a power cut too.
+      fs.fsync(fd);
+      return { segment, path, sha256, owner: ownerIn(start) };
+    });
+  } catch (error) {
+    if (errnoOf(error) === "ENOENT") return "lost";
+    if (errnoOf(error) === null) throw error;
+    return refuse("unreadable", path, reasonOf(error));
+  }
+}
+
+function withFile<T>(fs: FileSystem, path: string, use: (fd: number) => T): T {
+  const fd = fs.open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  try {
+    return use(fd);
+  } finally {
+    fs.close(fd);
+  }
+}
+
+/** A file too large to be a segment is read in pieces of this size. */
+const PIECE_BYTES = 1024 * 1024;
+
+function readThrough(fs: FileSystem, fd: number): { readonly sha256: string; readonly start: Buffer } {
+  const hash = createHash("sha256");
+  const piece = Buffer.alloc(PIECE_BYTES);
+  let start: Buffer | null = null;
+  for (let at = 0; ;) {
+    const count = fs.read(fd, piece, 0, piece.length, at);
+    start ??= Buffer.from(piece.subarray(0, count));
+    if (count === 0) return { sha256: hash.digest("hex"), start };
+    hash.update(piece.subarray(0, count));
+    at += count;
+  }
+}
+
+function ownerIn(start: Uint8Array): JournalOwner | null {
+  const line = decodeLine(start.subarray(0, Math.max(start.indexOf(LF), 0)), HEAD_SEED);
+  const head = line === null ? null : parseHead(line);
+  return head === null || "unsupported" in head ? null : head.owner;
+}
+
+function standingOwner<Kind extends string>(
+  { owner: own, probeOwner }: QuarantineOptions<Kind>,
+  evidence: readonly Evidence[],
+): JournalOwner | null {
+  for (const { owner } of evidence) {
+    if (owner === null || owner.generation === own.generation) continue;
+    if (probeOwner(owner) !== "gone") return owner;
+  }
+  return null;
+}
+
+interface Place {
+  readonly fs: FileSystem;
+  readonly names: JournalNames;
+  readonly evidence: readonly Evidence[];
+}
+
+/** Evidence first, then the segment that names it, each durable; what it stands for goes last. */
+function publish<Kind extends string>(
+  options: QuarantineOptions<Kind>,
+  { fs, names, evidence }: Place,
+): QuarantineResult<Kind> | "lost" {
+  const { directory, owner, seen } = options;
+  const damaged = evidence.find(({ path }) => path === seen.path);
+  const kept = names.evidence.map((name) => evidenceSegment(name) ?? 0);
+  const segment = Math.max(0, ...names.segments, ...kept) + 1;
+  const quarantine: Quarantine = {
+    id: `q${String(segment).padStart(8, "0")}`,
+    evidence: damaged === undefined ? null : evidenceName(damaged.segment, damaged.sha256),
+    sha256: seen.sha256,
+    why: seen.why,
+    reason: options.reason,
+    at: (options.now ?? Date.now)(),
+  };
+  if (Buffer.byteLength(JSON.stringify(quarantine)) > RECORD_MAX_BYTES) {
+    throw journalError("record_too_large", "the reason is too long");
+  }
+  const state = emptyState();
+  state.quarantines.set(quarantine.id, quarantine);
+  const image = buildImage({ segment, owner, state, pendingBytes: 0, pendingOperations: 0 });
+  if (image === null) throw new CodedError("journal_full", "the record exceeds a segment");
+
+  try {
+    keepEvidence(fs, directory, { evidence, names });
+    if (publishFile(fs, join(directory, segmentName(segment)), image.bytes).kind === "exists") return "lost";
+  } catch (error) {
+    // A segment was retired, or the temporary name swept away, by someone else's opening.
+    if (systemErrnoOf(error) === "ENOENT") return "lost";
+    throw error;
+  }
+  // Only what is kept: a segment that came since has a higher number, and there is none, as this one got its name.
+  for (const path of [
+    ...evidence.map((item) => item.path),
+    ...names.temporaries.map((name) => join(directory, name)),
+  ]) {
+    removeFile(fs, path);
+  }
+  syncDirectory(fs, directory);
+  return { kind: "quarantined", quarantine };
+}
+
+function keepEvidence(fs: FileSystem, directory: string, found: Pick<Place, "evidence" | "names">): void {
+  const links = found.evidence.map(({ path, segment, sha256 }) => ({ path, name: evidenceName(segment, sha256) }));
+  const all = new Set([...found.names.evidence, ...links.map(({ name }) => name)]);
+  if (all.size > EVIDENCE_MAX) {
+    throw new CodedError("quarantine_full", `${directory} has evidence of too many quarantines`, {
+      data: { path: directory, count: found.names.evidence.length },
+    });
+  }
+  for (const { path, name } of links) {
+    const target = join(directory, name);
+    if (!linkOnce(fs, path, target)) {
+      throw new CodedError("evidence_exists", `${target} is another file`, { data: { path: target } });
+    }
+  }
+  if (links.length > 0) syncDirectory(fs, directory);
+}
