@@ -1,4 +1,4 @@
-import { readdirSync, readlinkSync, statSync, writeFileSync } from "node:fs";
+import { closeSync, constants, openSync, readdirSync, readlinkSync, statSync, writeFileSync, writeSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -177,6 +177,29 @@ describe("lifelines", () => {
     await expect(createLifeline(join(directory, "no/lifeline"))).rejects.toMatchObject({
       code: "lifeline_unavailable",
     });
+  });
+
+  it("I16 is released after its last holder's end, whatever the holders have written", async () => {
+    const path = await madeLifeline();
+    const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    atEnd(() => closeSync(reader));
+    const holder = holdLifeline(path);
+    writeSync(holder.fd, Buffer.alloc(60_000));
+    expect(probeLifeline(path)).toBe("held");
+    writeSync(holder.fd, Buffer.alloc(60_000));
+    holder[Symbol.dispose]();
+    expect(probeLifeline(path)).toBe("released");
+  });
+
+  it.each([
+    ["too long a name", "x".repeat(300)],
+    ["a file in place of a directory", "file/lifeline"],
+    ["a NUL", "a\0b"],
+  ])("say with their own code that none can be made of %s", async (_title, name) => {
+    const directory = temporaryDirectory();
+    writeFileSync(join(directory, "file"), "");
+    const path = `${directory}/${name}`;
+    await expect(createLifeline(path)).rejects.toMatchObject({ code: "lifeline_unavailable" });
   });
 
   it("say so when the system has no mkfifo", async () => {

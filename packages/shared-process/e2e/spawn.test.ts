@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import {
@@ -67,6 +67,19 @@ describe("spawnGated", () => {
     const child = await gated({ ...gatedOptions(""), command: "sh", args });
     await child.discard();
     expect((await child.exited).status).toEqual({ code: 7 });
+  });
+
+  it("refuses a message that is too long before anything of it is written, and takes one that just fits", async () => {
+    const limit = 4 * 1024 * 1024 - 1;
+    const wordFile = join(temporaryDirectory(), "word");
+    const child = await gated(gatedOptions(wordFile));
+    const tooLong = expect.objectContaining({ code: "gate_message_too_long" });
+    expect(() => child.openGate("x".repeat(limit + 1))).toThrow(tooLong);
+    expect(() => child.openGate("é".repeat(limit / 2 + 1))).toThrow(tooLong);
+    child.openGate("x".repeat(limit));
+    await eventually(() => existsSync(wordFile) && statSync(wordFile).size === limit, "the whole message arrived");
+    await child.signal("SIGTERM");
+    await child.exited;
   });
 
   it("is killed after a second when it is discarded and does not look at its gate", async () => {

@@ -15,6 +15,7 @@ export function damagedRecords(record: ProcessIdentity): readonly ProcessIdentit
     {},
     ...lacking,
     ...wrong,
+    ...["machineId", "bootId", "pidNamespace", "timeNamespace"].map((name) => ({ ...record, [name]: "" })),
     ...["12345", 0, Number.NaN, 2 ** 31].map((pid) => ({ ...record, pid })),
     ...["", "0x1", "-1", " 1"].map((startTicks) => ({ ...record, startTicks })),
   ];

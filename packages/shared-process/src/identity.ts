@@ -24,7 +24,7 @@ export function isProcessIdentity(value: unknown): value is ProcessIdentity {
   );
 }
 
-const isTextOrNull = (value: unknown): boolean => value === null || typeof value === "string";
+const isTextOrNull = (value: unknown): boolean => value === null || (typeof value === "string" && value !== "");
 const isDigitsOrNull = (value: unknown): boolean => value === null || (typeof value === "string" && DIGITS.test(value));
 const DIGITS = /^\d+$/;
 

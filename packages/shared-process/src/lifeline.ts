@@ -26,16 +26,21 @@ export async function createLifeline(path: string): Promise<void> {
     await promisify(execFile)("mkfifo", ["-m", "600", "--", path], { timeout: MKFIFO_TIMEOUT_MS });
   } catch (error) {
     const data = { path };
-    if (errnoOf(error) === "ENOENT" && isMissing(path)) {
-      throw new CodedError("lifeline_unavailable", "The program mkfifo was not found", { data, cause: error });
-    }
-    if (!isMissing(path)) throw new CodedError("lifeline_exists", `${path} exists already`, { data, cause: error });
-    throw new CodedError("lifeline_unavailable", `Cannot make ${path}: ${reasonOf(error)}`, { data, cause: error });
+    if (exists(path)) throw new CodedError("lifeline_exists", `${path} exists already`, { data, cause: error });
+    const isNoProgram = errnoOf(error) === "ENOENT";
+    const message = isNoProgram ? "The program mkfifo was not found" : `Cannot make ${path}: ${reasonOf(error)}`;
+    throw new CodedError("lifeline_unavailable", message, { data, cause: error });
   }
 }
 
-function isMissing(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false }) === undefined;
+function exists(path: string): boolean {
+  try {
+    lstatSync(path);
+    return true;
+  } catch {
+    // Missing, or below what is no directory, or no path at all: in each case nothing was seen there.
+    return false;
+  }
 }
 
 /** Holds the lifeline until disposed or until this process ends, however it ends. Throws `lifeline_unavailable`. */
@@ -85,9 +90,19 @@ export function probeLifeline(path: string): LifelineState {
   }
 }
 
+/** No FIFO holds more unless root has made it larger: if this much is read, somebody writes at this moment. */
+const MAX_UNREAD_BYTES = 1024 * 1024;
+const unread = Buffer.allocUnsafe(64 * 1024);
+
+/** What holders have written comes before the end, and means nothing. */
 function stateOf(fd: number): LifelineState {
   try {
-    return readSync(fd, Buffer.alloc(1)) === 0 ? "released" : "held";
+    for (let read = 0; read < MAX_UNREAD_BYTES;) {
+      const length = readSync(fd, unread);
+      if (length === 0) return "released";
+      read += length;
+    }
+    return "held";
   } catch (error) {
     return errnoOf(error) === "EAGAIN" ? "held" : "unknown";
   }

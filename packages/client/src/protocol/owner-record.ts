@@ -1,17 +1,31 @@
-import { int, looseObject, number, object, nullable, positive, string, enum as oneOf } from "zod/mini";
+import {
+  int,
+  looseObject,
+  minLength,
+  number,
+  object,
+  nullable,
+  positive,
+  regex,
+  string,
+  enum as oneOf,
+} from "zod/mini";
 import type { infer as Infer } from "zod/mini";
 
 const text = nullable(string());
+/** What was read is never empty: empty text is damage, and would count as another boot or machine. */
+const id = nullable(string().check(minLength(1)));
+const digits = nullable(string().check(regex(/^\d+$/)));
 
 /** `ProcessIdentity` of shared-process as it stands in a file. */
 export const identitySchema = object({
-  machineId: text,
-  bootId: text,
+  machineId: id,
+  bootId: id,
   pid: int().check(positive()),
-  pidNamespace: text,
-  timeNamespace: text,
-  startTicks: text,
-  pidfsInode: text,
+  pidNamespace: id,
+  timeNamespace: id,
+  startTicks: digits,
+  pidfsInode: digits,
 });
 
 /** `<home>/owner/<epoch>.json`: who owns the home. The highest valid name wins; clients find the socket through it. */

@@ -77,6 +77,18 @@ describe("openCgroup", () => {
     expect(openCgroup(path, name, ports)).toEqual({ kind: "unavailable", reason: expect.any(String) });
   });
 
+  it("I131 opens nothing where a record has no path or no name", () => {
+    const { ports } = machine();
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as from a file that was believed
+    const damaged = [null, undefined, 7, {}] as readonly unknown[] as readonly string[];
+    for (const value of damaged) {
+      for (const opened of [openCgroup(value, NAME, ports), openCgroup(PATH, value, ports)]) {
+        expect(opened).toEqual({ kind: "unavailable", reason: expect.any(String) });
+      }
+      expect(openCgroup(`/sys/fs/cgroup/${value}`, value, ports).kind).toBe("unavailable");
+    }
+  });
+
   it("says gone only where the group above can be seen", () => {
     const { ports } = machine();
     expect(openCgroup(PATH, NAME, ports)).toEqual({ kind: "gone" });

@@ -47,7 +47,15 @@ export function makeCgroup(name: string, ports: CgroupPorts = systemCgroupPorts)
  * else must never be killed by a damaged record.
  */
 export function openCgroup(path: string, name: string, ports: CgroupPorts = systemCgroupPorts): OpenedCgroup {
-  if (!NAME.test(name) || basename(path) !== name || !path.startsWith("/") || path.split("/").includes("..")) {
+  // Both come from records, which may be damaged.
+  const isText = typeof path === "string" && typeof name === "string";
+  if (
+    !isText ||
+    !NAME.test(name) ||
+    basename(path) !== name ||
+    !path.startsWith("/") ||
+    path.split("/").includes("..")
+  ) {
     return { kind: "unavailable", reason: `${path} is not a group of the name ${name}` };
   }
   try {

@@ -1,7 +1,15 @@
+import { AsyncResource } from "node:async_hooks";
 import { rethrowLater } from "../errors.ts";
 import type { ExitInfo, ExitWatch } from "../types.ts";
 
 type Ended = (exit: ExitInfo) => void;
+
+interface Asked {
+  readonly callback: Ended;
+  /** In which `AsyncLocalStorage` has what it had when the callback was given. */
+  readonly scope: AsyncResource;
+  cancelled: boolean;
+}
 
 /**
  * The end of one process, told once to each who asks. `watch` is called with the first question: until then nothing is
@@ -9,7 +17,7 @@ type Ended = (exit: ExitInfo) => void;
  */
 export class ExitNotice implements ExitWatch, Disposable {
   readonly #watch: (ended: Ended) => Disposable;
-  readonly #asked = new Set<{ readonly callback: Ended; cancelled: boolean }>();
+  readonly #asked = new Set<Asked>();
   #watching: Disposable | null = null;
   #exit: ExitInfo | null = null;
   #exited: Promise<ExitInfo> | null = null;
@@ -28,7 +36,7 @@ export class ExitNotice implements ExitWatch, Disposable {
   }
 
   onExit(callback: Ended): Disposable {
-    const one = { callback, cancelled: false };
+    const one = { callback, scope: new AsyncResource("HOLDFASTEXIT"), cancelled: false };
     if (this.#exit === null) {
       this.#asked.add(one);
       this.begin();
@@ -67,10 +75,10 @@ export class ExitNotice implements ExitWatch, Disposable {
 }
 
 /** What one callback throws keeps nobody else from being told. */
-function tell(one: { readonly callback: Ended; readonly cancelled: boolean }, exit: ExitInfo): void {
+function tell(one: Asked, exit: ExitInfo): void {
   if (one.cancelled) return;
   try {
-    one.callback(exit);
+    one.scope.runInAsyncScope(one.callback, undefined, exit);
   } catch (error) {
     rethrowLater(error);
   }

@@ -19,6 +19,9 @@ describe("statusFromWait", () => {
     // With a core dump.
     [0x80 | 11, { signal: "SIGSEGV" }],
     [64, { signal: "SIG64" }],
+    // As Node calls them, not SIGIOT and SIGPOLL.
+    [6, { signal: "SIGABRT" }],
+    [29, { signal: "SIGIO" }],
   ])("of %d", (status, expected) => {
     expect(statusFromWait(status)).toEqual(expected);
   });

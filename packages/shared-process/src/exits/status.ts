@@ -1,9 +1,10 @@
 import { constants } from "node:os";
 import type { ProcessPorts } from "../ports.ts";
+import { namesByNumber } from "../library/call.ts";
 import { isDefunct, parseStat } from "../stat.ts";
 import type { ExitInfo } from "../types.ts";
 
-const signalNames = new Map(Object.entries(constants.signals).map(([name, number]) => [number, name]));
+const signalNames = namesByNumber(constants.signals);
 
 /** The status of waitpid(2): an exit code, or the signal that ended it. */
 export function statusFromWait(status: number): NonNullable<ExitInfo["status"]> {

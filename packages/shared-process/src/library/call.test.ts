@@ -1,6 +1,7 @@
 import { constants } from "node:os";
+import { getSystemErrorName } from "node:util";
 import { describe, expect, it } from "vitest";
-import { checked } from "./call.ts";
+import { checked, systemError } from "./call.ts";
 import type { Koffi } from "./koffi.ts";
 
 /** A function of the C library that gives -1 with each of these errnos in turn, and then 7. */
@@ -18,6 +19,12 @@ function failing(...errnos: number[]): { readonly koffi: Koffi; readonly call: (
   };
   return { koffi, call, made };
 }
+
+it("names errors as Node does, also where a number has two names", () => {
+  for (const errno of [constants.errno.EAGAIN, constants.errno.ENOTSUP]) {
+    expect(systemError("read", errno)).toMatchObject({ code: getSystemErrorName(-errno) });
+  }
+});
 
 describe("checked", () => {
   it("gives what the call gives", () => {

@@ -1,11 +1,19 @@
 import { constants } from "node:os";
 import type { Koffi } from "./koffi.ts";
 
-const namesByNumber = new Map(Object.entries(constants.errno).map(([name, number]) => [number, name]));
+/** Of several names of one number the first, which is Node's own: SIGABRT before SIGIOT, EAGAIN before EWOULDBLOCK. */
+export const namesByNumber = (numbers: Readonly<Record<string, number>>): ReadonlyMap<number, string> =>
+  new Map(
+    Object.entries(numbers)
+      .map(([name, number]) => [number, name] as const)
+      .toReversed(),
+  );
+
+const errnoNames = namesByNumber(constants.errno);
 
 /** A failed system call, in the shape of Node's own. */
 export function systemError(call: string, errno: number): Error {
-  const code = namesByNumber.get(errno) ?? `E${errno}`;
+  const code = errnoNames.get(errno) ?? `E${errno}`;
   return Object.assign(new Error(`${call}: ${code}`), { code, errno: -errno, syscall: call });
 }
 

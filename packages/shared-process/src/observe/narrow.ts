@@ -44,10 +44,12 @@ export function createNarrowObserver(deps: LinuxDeps, reason: string): ProcessOb
       return openStat(deps, identity, (fd) => new StatHandle(deps, { fd, identity, options }));
     },
     adopt: (child, options) => {
+      // In a callback of another child's end this one may be reaped with both still null: its parent tells then.
       if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return NO_SUCH_PID;
       const seen = capture(ports, readHost(), child.pid);
       if (seen.kind !== "identified") return seen;
-      const { identity } = seen;
+      const { identity, ppid } = seen;
+      if (ppid !== ports.pid) return NO_SUCH_PID;
       const exits = watchExit(child, deps.clock);
       return openStat(deps, identity, (fd) => new StatHandle(deps, { fd, identity, options, exits }));
     },
@@ -88,7 +90,12 @@ function openStat(
 }
 
 type Captured =
-  | { readonly kind: "identified"; readonly identity: ProcessIdentity; readonly defunct: boolean }
+  | {
+      readonly kind: "identified";
+      readonly identity: ProcessIdentity;
+      readonly defunct: boolean;
+      readonly ppid: number;
+    }
   | Exclude<IdentifyResult, { kind: "identified" }>;
 
 /** Identifies zombies too: a child of ours that has already ended still owns its number until it is reaped. */
@@ -97,5 +104,6 @@ function capture(ports: ProcessPorts, host: Host, pid: number): Captured {
   if (seen.kind === "unknown") return seen;
   // A thread's number is no process's.
   if (seen.kind !== "process") return NO_SUCH_PID;
-  return { kind: "identified", identity: identityFrom(host, seen.stat), defunct: isDefunct(seen.stat) };
+  const { stat } = seen;
+  return { kind: "identified", identity: identityFrom(host, stat), defunct: isDefunct(stat), ppid: stat.ppid };
 }

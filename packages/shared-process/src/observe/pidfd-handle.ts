@@ -141,7 +141,7 @@ export function signalThrough(deps: PidfdDeps, held: Held, order: Order): Signal
     return { kind: "not-sent", verdict: ended };
   if (unmarked !== null) return withheld(unmarked);
   if (target === "group" && !pidfds.features.groupSignals) return signalGroupByNumber(deps, held, signal);
-  const outcome = sendBy("pidfd", () => pidfds.send(fd, signal, target));
+  const outcome = sendBy("pidfd", signal, () => pidfds.send(fd, signal, target));
   // That nobody is in a group that it leads says nothing of the process itself.
   const leadsNone = target === "group" && outcome.kind === "not-sent" && endOf(pidfds, fd) === null;
   return leadsNone ? { kind: "denied", errno: "ESRCH" } : outcome;
@@ -159,7 +159,7 @@ function signalGroupByNumber(
   if (pidfds.stateOf(fd) === "reaped") return { kind: "not-sent", verdict: NO_SUCH_PID };
   if (seen.kind === "unknown") return withheld(seen.why);
   if (seen.kind !== "process" || seen.stat.pgrp !== pid) return { kind: "denied", errno: "ESRCH" };
-  return sendBy(isOwnChild ? "unreaped-child" : "narrow-window", () => ports.kill(-pid, signal));
+  return sendBy(isOwnChild ? "unreaped-child" : "narrow-window", signal, () => ports.kill(-pid, signal));
 }
 
 function watchEnd(deps: PidfdDeps, { fd, pid }: { fd: number; pid: number }, ended: Ended): Disposable {

@@ -55,13 +55,17 @@ export function createPidfdObserver(deps: PidfdDeps): ProcessObserver {
       });
     },
     adopt: (child) => {
+      // In a callback of another child's end this one may be reaped with both still null: its parent tells then.
       if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return NO_SUCH_PID;
       const opened = openNumber(deps, child.pid, false);
       if (opened.kind !== "opened") return opened;
       const { fd } = opened;
       const { pid } = child;
       return keepIfOpened(pidfds, fd, () => {
-        const read = readIdentity(deps, fd, pid);
+        const start = readStart(deps, pid);
+        if (start.kind === "unknown") return start;
+        if (start.ppid !== ports.pid) return NO_SUCH_PID;
+        const read = readIdentity(deps, { fd, pid }, start);
         if (read.kind !== "identified") return read;
         return hold(deps, { fd, identity: read.identity, exits: watchExit(child, deps.clock) });
       });
@@ -164,7 +168,9 @@ function verify(deps: PidfdDeps, fd: number, recorded: ProcessIdentity): Verifie
   return { verdict: end ?? verdict, isZombie: verdict.kind === "current" && end?.why === "defunct" };
 }
 
-type Start = { readonly kind: "read"; readonly ticks: string } | { readonly kind: "unknown"; readonly why: Why };
+type Start =
+  | { readonly kind: "read"; readonly ticks: string; readonly ppid: number }
+  | { readonly kind: "unknown"; readonly why: Why };
 type Why = Extract<Verdict, { kind: "unknown" }>["why"];
 
 /** Of whoever has the number now. */
@@ -174,7 +180,8 @@ function readStart({ ports }: PidfdDeps, pid: number): Start {
   try {
     const parsed = parseStat(ports.readFile(`/proc/${pid}/stat`));
     const isOwn = parsed.kind === "parsed" && parsed.stat.pid === pid;
-    return isOwn ? { kind: "read", ticks: parsed.stat.startTicks } : { kind: "unknown", why: "unparsable" };
+    if (!isOwn) return { kind: "unknown", why: "unparsable" };
+    return { kind: "read", ticks: parsed.stat.startTicks, ppid: parsed.stat.ppid };
   } catch (error) {
     const found = whyUnreadable(ports, pid, error);
     return { kind: "unknown", why: found.kind === "unknown" ? found.why : "hidden" };
@@ -186,7 +193,7 @@ function identify(deps: PidfdDeps, pid: number): IdentifyResult {
   // A thread's number is no process's.
   if (opened.kind !== "opened") return opened.kind === "replaced" ? NO_SUCH_PID : opened;
   try {
-    const read = readIdentity(deps, opened.fd, pid);
+    const read = readIdentity(deps, { fd: opened.fd, pid });
     return endOf(deps.pidfds, opened.fd) ?? read;
   } finally {
     deps.pidfds.close(opened.fd);
@@ -196,11 +203,10 @@ function identify(deps: PidfdDeps, pid: number): IdentifyResult {
 /** Zombies too. What can be read is the caller's to confirm by a poll, or by having a child that it has not reaped. */
 function readIdentity(
   deps: PidfdDeps,
-  fd: number,
-  pid: number,
+  { fd, pid }: { readonly fd: number; readonly pid: number },
+  start = readStart(deps, pid),
 ): Extract<IdentifyResult, { kind: "identified" | "unknown" }> {
   const { pidfds, readHost } = deps;
-  const start = readStart(deps, pid);
   const startTicks = start.kind === "read" ? start.ticks : null;
   const pidfsInode = pidfds.features.kernelIds ? pidfds.inodeOf(fd) : null;
   if (start.kind === "unknown" && pidfsInode === null) return start;
@@ -254,7 +260,7 @@ function readPeer(deps: PidfdDeps, fd: number): ReturnType<typeof readIdentity> 
     const found = whyUnreadable(deps.ports, deps.ports.pid, error);
     return found.kind === "unknown" ? found : unknown("hidden");
   }
-  return pid > 0 ? readIdentity(deps, fd, pid) : unknown("other-pid-namespace");
+  return pid > 0 ? readIdentity(deps, { fd, pid }) : unknown("other-pid-namespace");
 }
 
 /** Node gives no other way to the descriptor of a socket; without it the peer is unknown. */

@@ -172,6 +172,18 @@ describe.each(variants)("captures by %s", (_variant, backend, options) => {
 });
 
 describe("adopt", () => {
+  it.each(BACKENDS)("I131 by %s takes no stranger for a child that is reaped already and not told to be", (backend) => {
+    const made = world(backend);
+    made.table.start({ pid: PID, ppid: 1 });
+    const child = childWith({ pid: PID });
+    expect(made.observer.adopt(child)).toEqual({ kind: "gone", why: "no-such-pid" });
+    expect(child.listenerCount("exit")).toBe(0);
+    expect(openDescriptors(made)).toBe(0);
+    made.table.change(PID, { ppid: made.table.pid, unreadable: { stat: "EACCES" } });
+    expect(made.observer.adopt(child)).toEqual({ kind: "unknown", why: "denied" });
+    expect(openDescriptors(made)).toBe(0);
+  });
+
   it.each(BACKENDS)("by %s binds to the child that is not reaped yet, whatever comes after", (backend) => {
     const made = world(backend);
     const result = made.observer.adopt(childWith({ pid: PID }));

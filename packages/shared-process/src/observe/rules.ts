@@ -62,8 +62,22 @@ export function whyUnmarked(ports: ProcessPorts, pid: number, marker: Marker): U
   return search === "descriptors-exhausted" || search === "denied" ? search : "marker-missing";
 }
 
+const SIGNALS: Record<Signal, true> = {
+  SIGINT: true,
+  SIGTERM: true,
+  SIGKILL: true,
+  SIGHUP: true,
+  SIGCONT: true,
+  SIGSTOP: true,
+};
+
+/** For what comes from a file: `process.kill` takes a missing or empty name for SIGTERM. */
+export const NO_SIGNAL = { kind: "denied", errno: "EINVAL" } as const;
+export const isSignal = (name: unknown): boolean => typeof name === "string" && Object.hasOwn(SIGNALS, name);
+
 /** Performs the call that sends. Nothing of ours may run between the last look and this. */
-export function sendBy(via: SignalWay, send: () => void): SignalOutcome {
+export function sendBy(via: SignalWay, signal: Signal, send: () => void): SignalOutcome {
+  if (!isSignal(signal)) return NO_SIGNAL;
   try {
     send();
     return { kind: "sent", via };

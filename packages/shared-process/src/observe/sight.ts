@@ -83,7 +83,7 @@ export function signalInTurn(
     return last.verdict.kind === "current" ? withheld(why) : { kind: "not-sent", verdict: last.verdict };
   if (!last.permitted) return { kind: "denied", errno: "EPERM" };
   if (order.target === "group" && !last.leads) return { kind: "denied", errno: "ESRCH" };
-  return sendBy(via, () => ports.kill(order.target === "group" ? -pid : pid, order.signal));
+  return sendBy(via, order.signal, () => ports.kill(order.target === "group" ? -pid : pid, order.signal));
 }
 
 export function identityFrom(host: Host, stat: ProcessStat): ProcessIdentity {

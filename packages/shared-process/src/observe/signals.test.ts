@@ -1,9 +1,11 @@
 import { describe, expect, it } from "vitest";
-import type { SignalOutcome, SignalWay, Verdict } from "../types.ts";
+import type { Signal, SignalOutcome, SignalWay, Verdict } from "../types.ts";
 import { eachState } from "./states.testing.ts";
 import { type Backend, BACKENDS, open, openDescriptors, PID, world, type WorldOptions } from "./world.testing.ts";
 
 const wayOf: Readonly<Record<Backend, SignalWay>> = { pidfd: "pidfd", ticks: "pidfd", narrow: "narrow-window" };
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as from a file that was believed
+const NO_SIGNALS = [undefined, null, "", "TERM", "toString", 15] as readonly unknown[] as readonly Signal[];
 const marker = { environment: { name: "GENERATION", value: "g1" } };
 const gone = { kind: "not-sent", verdict: { kind: "gone", why: "no-such-pid" } } as const;
 
@@ -17,6 +19,15 @@ function outcomeOf(verdict: Verdict, way: SignalWay, title: string): SignalOutco
 const isLimit = (title: string): boolean => title.includes("same tick");
 
 describe.each(BACKENDS)("signal by %s", (backend) => {
+  it.each(NO_SIGNALS)("I16 sends nothing in place of a name that is none: %s", (signal) => {
+    const { observer, recorded, table } = world(backend);
+    const denied = { kind: "denied", errno: "EINVAL" };
+    expect(observer.signal(recorded, signal)).toEqual(denied);
+    expect(observer.signalGroup(recorded, signal)).toEqual(denied);
+    expect(observer.signal(recorded, signal, marker)).toEqual(denied);
+    expect(table.delivered).toEqual([]);
+  });
+
   it.each(eachState)("I16 I105 to a record, when %s", (title, { become, verdict }) => {
     const made = world(backend);
     become(made);

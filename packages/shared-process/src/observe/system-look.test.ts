@@ -170,7 +170,7 @@ describe("without agreement", () => {
     const world = new MacosWorld(false);
     const observer = world.observer();
     const recorded = record(world, observer);
-    world.printed = "Thu Jan  1 00:00:00 1970 Ss 4712\n";
+    world.printed = "Thu Jan  1 00:00:00 1970 Ss 4712 40\n";
     expect(observer.verdict(recorded)).toEqual(unknown("no-common-field"));
     expect(observer.identify(PID)).toEqual(unknown("unparsable"));
   });

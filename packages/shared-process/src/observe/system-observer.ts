@@ -48,7 +48,12 @@ export function createSystemObserver(system: System, deps: SystemDeps): ProcessO
       const seen = capture(system, deps, child.pid);
       if (seen.kind !== "seen") return seen;
       const { sight } = seen;
-      const { identity } = sight;
+      const { identity, parent } = sight;
+      // Reaped, and the end is not told yet. On Windows Node's own object keeps the number until it has told the end.
+      if (parent !== null && parent !== ports.pid) {
+        sight[Symbol.dispose]();
+        return NO_SUCH_PID;
+      }
       return opened(observer, {
         identity,
         sight,

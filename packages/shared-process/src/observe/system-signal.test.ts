@@ -31,6 +31,13 @@ describe.each(variants)("a signal by $name", ({ name, create }) => {
     expect(world.delivered).toEqual([{ serial: 2, signal: delivered }]);
   });
 
+  it.each([null, "", "TERM"])("I16 is denied for a name that is none: %s", (signal) => {
+    const world = create();
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as from a file that was believed
+    expect(signalAfter(world, () => {}, signal as Signal)).toEqual({ kind: "denied", errno: "EINVAL" });
+    expect(world.delivered).toEqual([]);
+  });
+
   it.each<[string, (world: World) => void, string]>([
     ["I3 a zombie", (world) => world.change({ state: "Z" }), "gone"],
     ["nothing", (world) => world.reap(), "gone"],

@@ -1,6 +1,6 @@
 import { errnoOf } from "../errors.ts";
 import type { Marker, ProcessIdentity, Signal, SignalOutcome, UnknownWhy, Verdict } from "../types.ts";
-import { unknown } from "./rules.ts";
+import { isSignal, NO_SIGNAL, unknown } from "./rules.ts";
 import { type Look, lookAt } from "./system-look.ts";
 import type { System, SystemDeps } from "./system.ts";
 
@@ -78,6 +78,7 @@ function searchEntries(
 function fire({ system, ports }: Context, look: Look, order: Order): SignalOutcome {
   const { sight } = look;
   if (sight === null || !isTarget(look, order)) return notSent(look.verdict);
+  if (!isSignal(order.signal)) return NO_SIGNAL;
   try {
     if (order.toGroup) ports.kill(-sight.identity.pid, order.signal);
     else sight.signal(order.signal);

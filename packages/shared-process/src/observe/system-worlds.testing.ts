@@ -18,6 +18,8 @@ export interface MadeUp {
   readonly start: bigint;
   readonly state: "S" | "T" | "Z";
   readonly group: number;
+  /** By default the observing process. */
+  readonly parent: number;
   readonly idVersion: number;
   readonly environment: readonly string[];
   /** Of another user: it can be seen, and not signalled. */
@@ -54,6 +56,7 @@ export abstract class World implements ProcessPorts {
       start: 1_700_000_000_123_456n + BigInt(process.serial) * 10_000_000n,
       state: "S",
       group: process.pid,
+      parent: this.pid,
       idVersion: process.serial * 10,
       environment: ["GENERATION=g1", "LANG=C"],
       foreign: false,
@@ -139,9 +142,10 @@ export class MacosWorld extends World {
     return {
       process: (pid) => {
         this.call(`look ${pid}`);
-        const { serial, idVersion, start, state, group, foreign } = this.visible(pid);
+        const { serial, idVersion, start, state, group, parent, foreign } = this.visible(pid);
         const startMicros = foreign ? null : String(start);
-        return { uniqueId: String(serial), idVersion, startMicros, status: { S: 2, T: 4, Z: 5 }[state], group };
+        const status = { S: 2, T: 4, Z: 5 }[state];
+        return { uniqueId: String(serial), idVersion, startMicros, status, group, parent };
       },
       signal: (pid, idVersion, signal) => {
         this.call(`signal ${pid}`);
@@ -172,7 +176,8 @@ export class MacosWorld extends World {
     const date = new Date(Number(process.start / 1000n)).toUTCString();
     const [, weekday, day, month, year, time] = /^(\w+), (\d+) (\w+) (\d+) ([\d:]+) GMT$/.exec(date) ?? [];
     const state = process.state === "Z" ? "Z" : `${process.state}s+`;
-    return `${weekday} ${month} ${String(Number(day)).padStart(2)} ${time} ${year} ${state.padEnd(5)} ${process.group}\n`;
+    const started = `${weekday} ${month} ${String(Number(day)).padStart(2)} ${time} ${year}`;
+    return `${started} ${state.padEnd(5)} ${process.group} ${process.parent}\n`;
   };
 }
 

@@ -27,6 +27,8 @@ export interface Sight extends Disposable {
   readonly isDefunct: boolean;
   /** Its process group; `null` where there are none. */
   readonly group: number | null;
+  /** Its parent's number; `null` where it is not read. */
+  readonly parent: number | null;
   /** Throws system errors: ESRCH when it is there no longer. */
   signal(signal: Signal): void;
   /** Never throws. */

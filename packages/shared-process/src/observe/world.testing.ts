@@ -41,7 +41,7 @@ export function world(backend: Backend, options: WorldOptions = {}): World {
   const clock = new FakeClock();
   const lacks = backend === "ticks" ? { kernelIds: false, groupSignals: false, exitStatus: false, peers: false } : {};
   const pidfds = table.pidfds({ ...lacks, ...features });
-  table.start({ pid: PID, environment: { GENERATION: "g1", LANG: "C" }, ...process });
+  table.start({ pid: PID, ppid: table.pid, environment: { GENERATION: "g1", LANG: "C" }, ...process });
   const own = backend === "narrow" ? {} : { pidfds };
   const observer = createObserver({ mode, library, ports: table, clock, ...own });
   const seen = observer.identify(PID);

@@ -1,8 +1,8 @@
 import { Socket } from "node:net";
 
 const GATE_FD = 3;
-/** An environment and a few paths; far above what the kernel lets a program start with. */
-const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
+/** With the newline. An environment and a few paths; far above what the kernel lets a program start with. */
+export const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
 
 /**
  * In the child: waits for the one line of `openGate`. `null` means that the parent let go without a word, or died in

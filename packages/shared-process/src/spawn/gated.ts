@@ -3,6 +3,7 @@ import type { Cgroup } from "../cgroup/cgroup.ts";
 import { systemClock } from "../clock.ts";
 import { CodedError, invariant } from "../errors.ts";
 import type { ExitInfo, ExitWatch, ProcessHandle, ProcessIdentity, Signal, SignalOutcome } from "../types.ts";
+import { MAX_MESSAGE_BYTES } from "./gate.ts";
 import { launch, type Launched, type LaunchFailure, type PlacedLaunch } from "./launch.ts";
 import { signalUnreaped } from "./unreaped.ts";
 
@@ -23,7 +24,10 @@ export interface GatedProcess extends ExitWatch {
   readonly handle: ProcessHandle;
   /** The group that was asked for, if it took the child. */
   readonly cgroup: Cgroup | null;
-  /** Lets the child run with one line of text. Throws `gate_used` when the gate was opened or closed before. */
+  /**
+   * Lets the child run with one line of text. Throws `gate_used` when the gate was opened or closed before, and
+   * `gate_message_too_long`, with nothing written, for one of 4 MiB or more.
+   */
   openGate(message: string): void;
   /** Closes the gate unopened; what has not ended after a second is killed. Resolves when the child has ended. */
   discard(): Promise<void>;
@@ -66,8 +70,12 @@ function gatedProcess({ child, handle, cgroup }: Launched): GatedProcess {
     openGate: (message) => {
       invariant(!message.includes("\n"), "the gate's message is one line");
       if (used) throw new CodedError("gate_used", "The gate was opened or closed before");
+      const line = Buffer.from(`${message}\n`);
+      if (line.length > MAX_MESSAGE_BYTES) {
+        throw new CodedError("gate_message_too_long", `The gate's message takes more than ${MAX_MESSAGE_BYTES} bytes`);
+      }
       used = true;
-      gate.end(`${message}\n`);
+      gate.end(line);
     },
     discard: async () => {
       used = true;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { FakeProcessTable } from "../testing/index.ts";
+import type { Signal } from "../types.ts";
 import { signalUnreaped } from "./unreaped.ts";
 
 describe("signalUnreaped", () => {
@@ -25,6 +26,16 @@ describe("signalUnreaped", () => {
     expect(await signalUnreaped({ ...child, signalCode: null, exitCode: 0 }, 42, "SIGKILL", table)).toMatchObject({
       kind: "not-sent",
     });
+    expect(table.delivered).toEqual([]);
+  });
+
+  it("I16 sends nothing in place of a name that is none", async () => {
+    const table = new FakeProcessTable();
+    table.start({ pid: 42 });
+    const child = { pid: 42, exitCode: null, signalCode: null };
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as from a program without types
+    const outcome = await signalUnreaped(child, 42, "" as Signal, table);
+    expect(outcome).toEqual({ kind: "denied", errno: "EINVAL" });
     expect(table.delivered).toEqual([]);
   });
 

@@ -1,4 +1,4 @@
-import { errnoOf } from "../errors.ts";
+import { NO_SUCH_PID, sendBy } from "../observe/rules.ts";
 import { type ProcessPorts, systemPorts } from "../ports.ts";
 import type { Signal, SignalOutcome } from "../types.ts";
 
@@ -34,13 +34,6 @@ export function signalUnreapedNow(
   target: number,
   attempt: { readonly signal: Signal; readonly ports: ProcessPorts },
 ): SignalOutcome {
-  const gone = { kind: "not-sent", verdict: { kind: "gone", why: "no-such-pid" } } as const;
-  if (child.exitCode !== null || child.signalCode !== null) return gone;
-  try {
-    attempt.ports.kill(target, attempt.signal);
-    return { kind: "sent", via: "unreaped-child" };
-  } catch (error) {
-    const errno = errnoOf(error);
-    return errno === "ESRCH" ? gone : { kind: "denied", errno: errno ?? "EIO" };
-  }
+  if (child.exitCode !== null || child.signalCode !== null) return { kind: "not-sent", verdict: NO_SUCH_PID };
+  return sendBy("unreaped-child", attempt.signal, () => attempt.ports.kill(target, attempt.signal));
 }

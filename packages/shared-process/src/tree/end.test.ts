@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { createObserver } from "../observe/create.ts";
 import { FakeProcessTable } from "../testing/index.ts";
-import { end, environment } from "./tree.testing.ts";
+import { endTree } from "./end.ts";
+import { end, environment, marker } from "./tree.testing.ts";
 
 describe("endTree by a marker", () => {
   it("I145 ends marked processes with SIGTERM and touches nothing else", async () => {
@@ -52,6 +53,21 @@ describe("endTree by a marker", () => {
     expect(report.tookMs).toBeLessThanOrEqual(3_600);
     expect(table.delivered.every(({ pid }) => pid === 20)).toBe(true);
   });
+
+  it.each([undefined, null, Number.NaN, -1, Number.POSITIVE_INFINITY, "500"])(
+    "I149 refuses a time that would never be up, before anybody is signalled: %s",
+    async (ms) => {
+      const table = new FakeProcessTable();
+      table.start({ pid: 20, environment });
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as from a program without types
+      const bad = ms as number;
+      const broken = { code: "invariant_broken" };
+      const known = { marker, ports: table, observer: createObserver({ mode: "narrow", ports: table }) };
+      await expect(endTree({ ...known, graceMs: bad })).rejects.toMatchObject(broken);
+      await expect(endTree({ ...known, graceMs: 0, lastRoundsMs: bad ?? Number.NaN })).rejects.toMatchObject(broken);
+      expect(table.delivered).toEqual([]);
+    },
+  );
 
   it("leaves kept programs unless forced", async () => {
     const table = new FakeProcessTable();

@@ -13,7 +13,7 @@ import { isKnown } from "./find.ts";
 import { type Found, Tree, type TreeOptions } from "./tree.ts";
 
 export interface EndTreeOptions extends TreeOptions {
-  /** Time between SIGTERM and SIGKILL. */
+  /** Time between SIGTERM and SIGKILL; finite and not negative. */
   readonly graceMs: number;
   /** Names of programs that are left alone, with what runs below them, unless `force`; default `defaultKeep`. */
   readonly keep?: readonly string[];
@@ -21,7 +21,7 @@ export interface EndTreeOptions extends TreeOptions {
   readonly force?: boolean;
   /** Default `systemClock`. */
   readonly clock?: Clock;
-  /** How long after the grace it goes on with SIGKILL; default 3,000. */
+  /** How long after the grace it goes on with SIGKILL, finite and not negative; default 3,000. */
   readonly lastRoundsMs?: number;
   readonly abort?: AbortSignal;
 }
@@ -58,6 +58,9 @@ const EMPTY_WAIT_MS = 250;
  */
 export async function endTree(options: EndTreeOptions): Promise<TreeReport> {
   invariant(isKnown(options), "a tree is known by a root, a marker or a cgroup");
+  const { graceMs, lastRoundsMs = LAST_ROUNDS_MS } = options;
+  // Against any other the time would never be up.
+  invariant([graceMs, lastRoundsMs].every(isDuration), "graceMs and lastRoundsMs are finite and not negative");
   const { force = false, clock = systemClock, observer = defaultObserver() } = options;
   const keep = force ? [] : (options.keep ?? defaultKeep);
   const settled = { ...options, keep, clock, observer };
@@ -70,6 +73,8 @@ export async function endTree(options: EndTreeOptions): Promise<TreeReport> {
     tree[Symbol.dispose]();
   }
 }
+
+const isDuration = (ms: number): boolean => Number.isFinite(ms) && ms >= 0;
 
 type Settled = EndTreeOptions & Required<Pick<EndTreeOptions, "keep" | "clock" | "observer">>;
 

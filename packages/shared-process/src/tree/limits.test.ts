@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { damagedRecords } from "../damaged-records.testing.ts";
 import { FakeProcessTable } from "../testing/index.ts";
 import { findTree } from "./find.ts";
 import { end, environment, GROUP, groupOf, marker, observers } from "./tree.testing.ts";
@@ -99,6 +100,50 @@ describe.each(Object.entries(observers))("endTree with %s", (name, observerOf) =
     });
     expect(report.ended).toBeGreaterThanOrEqual(256);
     expect(table.delivered.filter(({ pid }) => pid === 1_256)).toEqual([{ pid: 1_256, signal: "SIGTERM" }]);
+  });
+
+  it("I134 says of a root that may run, and cannot be recognised, why the scan is incomplete", async () => {
+    const table = new FakeProcessTable();
+    const observer = observerOf(table);
+    table.start({ pid: 20 });
+    const seen = observer.identify(20);
+    if (seen.kind !== "identified") throw new Error(seen.why);
+    const { identity } = seen;
+    // A kernel's own id needs no time namespace.
+    const elsewhen = { ...identity, timeNamespace: "time:[9]", pidfsInode: null };
+    const elsewhere = { ...identity, pidNamespace: "pid:[9]", pidfsInode: null };
+    const roots = [
+      elsewhen,
+      elsewhere,
+      ...damagedRecords(identity).filter((root) => root !== null && root !== undefined),
+    ];
+    for (const root of roots) {
+      const found = findTree({ root, observer, ports: table });
+      expect(found).toMatchObject({ kind: "incomplete", problem: expect.stringMatching(/^the root: /) });
+      expect(found.processes).toEqual([]);
+    }
+    table.change(20, { unreadable: { stat: "ENOENT" } });
+    const hidden = await end(table, { root: { ...identity, pidfsInode: null }, observer });
+    expect(hidden).toMatchObject({ ended: 0, scan: "incomplete" });
+    table.reap(20);
+    expect(await end(table, { root: identity, observer })).toMatchObject({ scan: "complete" });
+    expect(table.delivered).toEqual([]);
+  });
+
+  it("I134 names one that an earlier look has found and nobody can recognise now", async () => {
+    const table = new FakeProcessTable();
+    const observer = observerOf(table);
+    table.start({ pid: 20, environment });
+    const { processes } = findTree({ marker, observer, ports: table });
+    table.change(20, { environment: {} });
+    const known = processes.map((one) => ({
+      ...one,
+      identity: { ...one.identity, timeNamespace: "time:[9]", pidfsInode: null },
+    }));
+    const report = await end(table, { marker, known, observer });
+    expect(report.unproven.processes).toMatchObject([{ identity: { pid: 20 }, why: "other-time-namespace" }]);
+    expect(findTree({ marker, known, observer, ports: table }).unproven).toEqual(report.unproven.processes);
+    expect(table.delivered).toEqual([]);
   });
 
   it("I134 proves nothing of a process that it cannot look at again", async () => {

@@ -58,6 +58,10 @@ export class Prover {
     return [...this.#unproven.values()].filter(isThere);
   }
 
+  note(process: UnprovenProcess): void {
+    if (this.#unproven.size < MAX_UNPROVEN) this.#unproven.set(startIdOf(process.identity), process);
+  }
+
   /** Adds the targets that are proven to the members, and gives those that are kept. */
   prove({ targets, kept }: Reach, table: Table): readonly Member[] {
     const { members, anchors } = this.#deps;
@@ -92,13 +96,13 @@ export class Prover {
     { evidence, hold }: { readonly evidence: Certain; readonly hold: boolean },
   ): Candidate[] {
     const seen = this.#deps.observer.identify(row.pid);
-    if (seen.kind === "unknown") this.#note({ identity: row, command, why: seen.why });
+    if (seen.kind === "unknown") this.note({ identity: row, command, why: seen.why });
     // Whoever has the number now is another one: if it belongs to the tree, the next table shows it.
     if (seen.kind !== "identified" || seen.identity.startTicks !== row.startTicks) return [];
     const { identity } = seen;
     const held = hold ? this.#deps.members.hold(identity) : null;
     if (held === null || held.kind === "opened") return [{ identity, command, evidence, handle: held?.handle ?? null }];
-    if (held.kind === "unknown") this.#note({ identity, command, why: held.why });
+    if (held.kind === "unknown") this.note({ identity, command, why: held.why });
     return [];
   }
 
@@ -114,7 +118,7 @@ export class Prover {
       this.#unproven.delete(startIdOf(identity));
       return member;
     }
-    this.#note({ identity, command, why: verdict.kind === "unknown" ? verdict.why : "evidence-lost" });
+    this.note({ identity, command, why: verdict.kind === "unknown" ? verdict.why : "evidence-lost" });
     return null;
   }
 
@@ -136,9 +140,5 @@ export class Prover {
       case "group":
         return stat.pgrp === evidence.leader && anchors.isHeld("group", stat.pgrp);
     }
-  }
-
-  #note(process: UnprovenProcess): void {
-    if (this.#unproven.size < MAX_UNPROVEN) this.#unproven.set(startIdOf(process.identity), process);
   }
 }

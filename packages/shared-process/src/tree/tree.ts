@@ -3,6 +3,7 @@ import { type ProcessPorts, systemPorts } from "../ports.ts";
 import type { Marker, ProcessHandle, ProcessIdentity, ProcessObserver, Verdict } from "../types.ts";
 import type { Spare } from "./ancestry.ts";
 import { Anchors, type Root } from "./anchors.ts";
+import { isProcessIdentity } from "../identity.ts";
 import { keepsNumber, statIn } from "../observe/rules.ts";
 import { isKept } from "./keep.ts";
 import { MAX_HANDLES, type Member, Members, type TreeProcess } from "./members.ts";
@@ -71,14 +72,21 @@ export class Tree implements Disposable {
   /** What is read by number is its own if it is there after. */
   #recall({ identity, command, evidence }: TreeProcess): Member | null {
     const held = this.members.hold(identity);
+    if (held.kind === "unknown") this.#prover.note({ identity, command, why: held.why });
     if (held.kind !== "opened") return null;
     const { handle } = held;
     const stat = statIn(() => this.#ports.readFile(`/proc/${identity.pid}/stat`));
     const member = { identity, command, evidence, session: stat?.session ?? 0, group: stat?.pgrp ?? 0, handle };
-    const isThere = stat !== null && this.members.verdictOf(member).kind === "current";
-    if (isThere) this.members.add(member);
-    else this.members.release(handle);
-    return isThere ? member : null;
+    const verdict = this.members.verdictOf(member);
+    if (verdict.kind === "current" && stat !== null) {
+      this.members.add(member);
+      return member;
+    }
+    this.members.release(handle);
+    const isThere = verdict.kind === "current" || verdict.kind === "unknown";
+    if (isThere)
+      this.#prover.note({ identity, command, why: verdict.kind === "unknown" ? verdict.why : "evidence-lost" });
+    return null;
   }
 
   get unproven(): readonly UnprovenProcess[] {
@@ -102,7 +110,8 @@ export class Tree implements Disposable {
       return answer;
     };
     const isKeptRow = ({ stat }: Row): boolean => isKept(stat.command, keep);
-    const rootRow = this.#rootRow(table);
+    const rootVerdict = this.#root?.verdict();
+    const rootRow = this.#rootRow(table, rootVerdict);
     this.#anchors.refresh(table.rows, rootRow !== null && !isSpared(rootRow) && !isKeptRow(rootRow));
     const found = reach({
       rows: table.rows,
@@ -114,7 +123,9 @@ export class Tree implements Disposable {
       isKept: isKeptRow,
     });
     const kept = this.#prover.prove(found, table);
-    const problem = whyHidden(listed, table) ?? table.problem;
+    // It may run, with all that descends from it (I134).
+    const whyRoot = rootVerdict?.kind === "unknown" ? `the root: ${rootVerdict.why}` : null;
+    const problem = whyHidden(listed, table) ?? table.problem ?? whyRoot;
     return {
       kind: problem === null ? "complete" : "incomplete",
       problem,
@@ -130,11 +141,10 @@ export class Tree implements Disposable {
   }
 
   /** The row of the root, if it is the root's own, be it as a zombie. */
-  #rootRow({ rows }: Table): Row | null {
+  #rootRow({ rows }: Table, verdict: Verdict | undefined): Row | null {
     const root = this.#root;
     const row = root === null ? undefined : rows.get(root.pid);
-    if (root === null || row === undefined) return null;
-    const verdict = root.verdict();
+    if (root === null || row === undefined || verdict === undefined) return null;
     const isOwn = root.startTicks === null ? verdict.kind === "current" : row.stat.startTicks === root.startTicks;
     return isOwn && keepsNumber(verdict) ? row : null;
   }
@@ -164,8 +174,15 @@ function whyHidden(listed: CgroupMembers | undefined, { rows }: Table): string |
 }
 
 function rootOf(root: ProcessIdentity | ProcessHandle, observer: ProcessObserver): Root {
-  const isHandle = "signal" in root;
-  const { pid, startTicks } = isHandle ? root.identity : root;
-  const verdict = (): Verdict => (isHandle ? root.verdict() : observer.verdict(root));
-  return { pid, startTicks, verdict, holdsNumber: () => (isHandle ? root.holdsNumber() : keepsNumber(verdict())) };
+  if (isHandle(root)) {
+    const { pid, startTicks } = root.identity;
+    return { pid, startTicks, verdict: () => root.verdict(), holdsNumber: () => root.holdsNumber() };
+  }
+  // A damaged record has no number, and every observer says that it is unknown.
+  const { pid, startTicks } = isProcessIdentity(root) ? root : { pid: 0, startTicks: null };
+  const verdict = (): Verdict => observer.verdict(root);
+  return { pid, startTicks, verdict, holdsNumber: () => keepsNumber(verdict()) };
 }
+
+const isHandle = (root: ProcessIdentity | ProcessHandle): root is ProcessHandle =>
+  typeof root === "object" && root !== null && "signal" in root;

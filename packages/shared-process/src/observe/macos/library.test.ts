@@ -34,6 +34,7 @@ function pidInfo({ uniqueId, isForeign = false }: Info): (...values: Value[]) =>
       return info.writeInt32LE(-7, 32) + 20;
     }
     if (flavour === 13 && size === 64) {
+      info.writeUInt32LE(7, 4);
       info.writeUInt32LE(42, 8);
       return info.writeUInt32LE(4, 12) + 48;
     }
@@ -48,13 +49,14 @@ const coded = (code: string): unknown => expect.objectContaining({ code });
 describe("reading a process", () => {
   const big = 0xffff_ffff_0000_0001n;
 
-  it("takes id, version, start, state and group from their places", () => {
+  it("takes id, version, start, state, group and parent from their places", () => {
     expect(load({ proc_pidinfo: pidInfo({ uniqueId: () => big }) }).process(42)).toEqual({
       uniqueId: String(big),
       idVersion: -7,
       startMicros: "1700000000000042",
       status: 4,
       group: 42,
+      parent: 7,
     });
   });
 

@@ -13,6 +13,7 @@ export interface MacosProcess {
   /** `p_stat` of `sys/proc.h`: 4 is stopped, 5 a zombie. */
   readonly status: number;
   readonly group: number;
+  readonly parent: number;
 }
 
 /** The functions of libSystem behind the back-end. All throw system errors. */
@@ -123,6 +124,7 @@ function readProcess(info: (flavour: Flavour) => Buffer): MacosProcess {
       startMicros,
       status: short.readUInt32LE(12),
       group: short.readUInt32LE(8),
+      parent: short.readUInt32LE(4),
     };
   }
   throw systemError("EAGAIN", "proc_pidinfo");

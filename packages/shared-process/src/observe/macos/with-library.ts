@@ -27,12 +27,13 @@ export function createLibrarySystem(library: MacosLibrary, reason: string | null
     environmentOf: (pid) => environmentIn(library.programArea(pid)),
     lookIntervalMs: 0,
     look: (pid) => {
-      const { uniqueId, idVersion, startMicros, status, group } = library.process(pid);
+      const { uniqueId, idVersion, startMicros, status, group, parent } = library.process(pid);
       return {
         ...UNHELD,
         identity: { ...host(), pid, startTicks: startMicros, pidfsInode: uniqueId },
         isDefunct: status === ZOMBIE,
         group,
+        parent,
         signal: (signal) => library.signal(pid, idVersion, signal),
       };
     },

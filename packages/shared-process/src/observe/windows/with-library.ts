@@ -29,6 +29,7 @@ export function createLibrarySystem(library: WindowsLibrary, reason: string | nu
           identity: { ...host(), pid, startTicks: created === "0" ? null : created, pidfsInode: null },
           isDefunct: process.hasEnded(),
           group: null,
+          parent: null,
           signal: (signal) => {
             refuseOtherSignals(signal);
             terminate(library.open(pid, "terminate"), created);

@@ -57,6 +57,7 @@ export function createPowershellSystem(ports: ProcessPorts, run: Run, reason: st
         identity: { ...host(), pid, startTicks: created, pidfsInode: null },
         isDefunct: state === "ended",
         group: null,
+        parent: null,
         signal: (signal) => {
           refuseOtherSignals(signal);
           kill(ask, pid, created);
