@@ -1,4 +1,3 @@
-import { AsyncLocalStorage } from "node:async_hooks";
 import { describe, expect, it } from "vitest";
 import type { ExitInfo } from "../types.ts";
 import { ExitNotice } from "./notice.ts";
@@ -29,17 +28,6 @@ const nextTurn = (): Promise<void> =>
   });
 
 describe("ExitNotice", () => {
-  it("tells each in the asynchronous context in which it asked, early or late", async () => {
-    const { notice, end } = watched();
-    const storage = new AsyncLocalStorage<string>();
-    const told: unknown[] = [];
-    storage.run("early", () => notice.onExit(() => told.push(storage.getStore())));
-    storage.run("other", () => end());
-    storage.run("late", () => notice.onExit(() => told.push(storage.getStore())));
-    await nextTurn();
-    expect(told).toEqual(["early", "late"]);
-  });
-
   it("watches with the first question and never twice", () => {
     const { notice, log } = watched();
     expect(log).toEqual([]);

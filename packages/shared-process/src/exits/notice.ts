@@ -1,4 +1,3 @@
-import { AsyncResource } from "node:async_hooks";
 import { rethrowLater } from "../errors.ts";
 import type { ExitInfo, ExitWatch } from "../types.ts";
 
@@ -6,8 +5,6 @@ type Ended = (exit: ExitInfo) => void;
 
 interface Asked {
   readonly callback: Ended;
-  /** In which `AsyncLocalStorage` has what it had when the callback was given. */
-  readonly scope: AsyncResource;
   cancelled: boolean;
 }
 
@@ -36,7 +33,7 @@ export class ExitNotice implements ExitWatch, Disposable {
   }
 
   onExit(callback: Ended): Disposable {
-    const one = { callback, scope: new AsyncResource("HOLDFASTEXIT"), cancelled: false };
+    const one = { callback, cancelled: false };
     if (this.#exit === null) {
       this.#asked.add(one);
       this.begin();
@@ -78,7 +75,7 @@ export class ExitNotice implements ExitWatch, Disposable {
 function tell(one: Asked, exit: ExitInfo): void {
   if (one.cancelled) return;
   try {
-    one.scope.runInAsyncScope(one.callback, undefined, exit);
+    one.callback(exit);
   } catch (error) {
     rethrowLater(error);
   }
