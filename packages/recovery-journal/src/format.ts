@@ -91,7 +91,8 @@ export function evidenceName(segment: number, sha256: string): string {
 /** The segment whose bytes are kept under an evidence name, `null` for any other name. */
 export function evidenceSegment(name: string): number | null {
   const digits = EVIDENCE_NAME.exec(name)?.[1];
-  return digits === undefined ? null : Number(digits);
+  const segment = Number(digits ?? Number.NaN);
+  return Number.isSafeInteger(segment + 1) ? segment : null;
 }
 
 export function isTemporaryName(name: string): boolean {

@@ -11,6 +11,7 @@ import { segmentName } from "../format.ts";
 import { LF } from "../format/line.ts";
 import type { JournalOwner } from "../types.ts";
 import { type Inspection, inspectJournal, listNames, type Refusal } from "./inspect.ts";
+import { forgetToFit } from "./remember.ts";
 import { SegmentFile, type SegmentPlace } from "./segment-file.ts";
 import { buildImage, type ImageRequest, type SegmentImage } from "./segment-image.ts";
 import type { JournalState } from "./state.ts";
@@ -53,6 +54,7 @@ export function claimNext(request: ClaimRequest, seen: Whole): Claim {
   // The names that are relied on must be durable before anything is built on them.
   syncDirectory(fs, directory);
   const segment = Math.max(...seen.names.segments) + 1;
+  forgetToFit(seen.state);
   const estimate = buildImage(imageRequest(request, segment, seen.state));
   if (estimate === null) return { kind: "too-large" };
   const fd = linkClaim(request, estimate);
@@ -65,6 +67,7 @@ export function claimNext(request: ClaimRequest, seen: Whole): Claim {
       fs.close(fd);
       return base;
     }
+    if (base.kind === "whole") forgetToFit(base.state);
     const image = base.kind === "whole" ? buildImage(imageRequest(request, segment, base.state)) : null;
     if (base.kind === "fresh" || base.segment !== seen.segment || image === null || isOvertaken(request, segment)) {
       fs.close(fd);

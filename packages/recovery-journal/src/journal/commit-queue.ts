@@ -45,6 +45,7 @@ export class CommitQueue {
   #cause: unknown = undefined;
   #waiting: PendingRecord[] = [];
   #turn: "idle" | "scheduled" | "flushing" = "idle";
+  #whenIdle: () => void = () => {};
   /** A write was cut off by a full disk: the rest of the segment is not to be written, a new one is due. */
   #spoiled = false;
   #marked = true;
@@ -79,8 +80,11 @@ export class CommitQueue {
     }
   }
 
-  /** Gives the descriptor back. What still waits is refused. */
-  close(): void {
+  /** Gives the descriptor back, after a flush that is under way: the release may be refused while an end of its batch is not. */
+  async close(): Promise<void> {
+    if (this.#state === "live" && this.#turn !== "idle") {
+      await new Promise<void>((resolve) => (this.#whenIdle = resolve));
+    }
     if (this.#state !== "live") return;
     this.#mark();
     this.#stop("closed", undefined);
@@ -152,6 +156,7 @@ export class CommitQueue {
     if (this.#state !== "live") return;
     if (this.#waiting.length === 0) {
       this.#rest.begin();
+      this.#whenIdle();
       return;
     }
     this.#turn = "scheduled";
@@ -194,7 +199,10 @@ export class CommitQueue {
   /** Makes a new segment if one is needed; `null`: the batch can be written. */
   #prepare(candidates: readonly PendingRecord[]): CodedError | null {
     if (this.#spoiled || !this.#fits(candidates)) return this.#compact(candidates, "room");
-    return this.#isTooLargeToRest(candidates) ? this.#compact(candidates, "rest") : null;
+    if (!this.#isTooLargeToRest(candidates)) return null;
+    const problem = this.#compact(candidates, "rest");
+    // There is room for the batch where it is.
+    return this.#state === "live" ? null : problem;
   }
 
   /** Without a new segment only ends and the release go on, into the room kept for them (I168). */
@@ -280,6 +288,7 @@ export class CommitQueue {
     this.#state = state;
     this.#cause = cause;
     this.#rest.stop();
+    this.#whenIdle();
     try {
       this.#file.close();
     } catch {

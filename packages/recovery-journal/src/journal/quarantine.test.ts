@@ -207,3 +207,37 @@ function flipHead(disk: SimulatedDisk): void {
   bytes[3] = 0;
   disk.plant(`${DIRECTORY}/${name}`, bytes);
 }
+
+describe("a quarantine beside a writer that lives", () => {
+  it("I144 takes the very next number, and removes the oldest segment first", async () => {
+    const disk = await diskWith((damaged) => {
+      flip(damaged, segmentPath(1));
+      // Of an earlier life of the journal, in which it got further.
+      damaged.plant(`${DIRECTORY}/quarantine-00000007-0123abcd.jsonl`, Buffer.from("x"));
+      damaged.plant(segmentPath(2), damaged.contentOf(segmentPath(1)).subarray(0, 100));
+    });
+    const removed: string[] = [];
+    disk.onCall = (call, path) => void (call === "unlink" && path.endsWith(".jsonl") && removed.push(path));
+    expect(await quarantine(disk)).toMatchObject({ kind: "quarantined", quarantine: { id: "q00000003" } });
+    expect(removed).toEqual([segmentPath(1), segmentPath(2)]);
+  });
+
+  it("I71 is not led astray by a name that only looks like evidence", async () => {
+    const disk = await diskWith((damaged) => {
+      damaged.unlink(segmentPath(1));
+      damaged.plant(`${DIRECTORY}/quarantine-9999999999999999999999-0123abcd.jsonl`, Buffer.from("x"));
+      damaged.plant(`${DIRECTORY}/quarantine-9007199254740991-0123abcd.jsonl`, Buffer.from("x"));
+    });
+    expect(await quarantine(disk)).toMatchObject({ kind: "quarantined", quarantine: { id: "q00000001" } });
+    expect(report(disk)).toMatchObject({ kind: "ok", segment: 1, quarantines: [{ id: "q00000001" }] });
+  });
+
+  it("I71 refuses a resolution that no reader would take, before it is written", async () => {
+    const disk = await quarantined();
+    const journal = await openSimulated(disk);
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as from a program without types
+    const text = { toJSON: () => "text" } as never;
+    await expect(journal.resolveQuarantine("q00000002", text)).rejects.toMatchObject({ code: "invariant_broken" });
+    expect(report(disk)).toMatchObject({ kind: "ok", quarantines: [{ id: "q00000002" }] });
+  });
+});

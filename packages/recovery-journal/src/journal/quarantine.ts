@@ -200,7 +200,8 @@ function publish<Kind extends string>(
   const { directory, owner, seen } = options;
   const damaged = evidence.find(({ path }) => path === seen.path);
   const kept = names.evidence.map((name) => evidenceSegment(name) ?? 0);
-  const segment = Math.max(0, ...names.segments, ...kept) + 1;
+  // The very next number, where one stands: a writer that lives looks for that one, and for no other, to find itself replaced.
+  const segment = Math.max(0, ...(names.segments.length > 0 ? names.segments : kept)) + 1;
   const quarantine: Quarantine = {
     id: `q${String(segment).padStart(8, "0")}`,
     evidence: damaged === undefined ? null : evidenceName(damaged.segment, damaged.sha256),
@@ -225,9 +226,10 @@ function publish<Kind extends string>(
     if (systemErrnoOf(error) === "ENOENT") return "lost";
     throw error;
   }
-  // Only what is kept: a segment that came since has a higher number, and there is none, as this one got its name.
+  // Only what is kept: a segment that came since has a higher number, and there is none, as this one got its name. The oldest
+  // first, as in a claim: a paused writer that finds its own must find the one above.
   for (const path of [
-    ...evidence.map((item) => item.path),
+    ...evidence.toSorted((left, right) => left.segment - right.segment).map((item) => item.path),
     ...names.temporaries.map((name) => join(directory, name)),
   ]) {
     removeFile(fs, path);

@@ -137,7 +137,7 @@ export class JournalWriter<Kind extends string> implements Journal<Kind> {
     }
     this.#resolving.add(id);
     try {
-      await this.#append({ t: "resolve", id, resolution });
+      await this.#append({ t: "resolve", id, resolution: storedJson(resolution) });
     } finally {
       this.#resolving.delete(id);
     }
@@ -158,7 +158,7 @@ export class JournalWriter<Kind extends string> implements Journal<Kind> {
     } catch {
       // Poisoned, fenced or full: the next owner probes instead, and a close must come to its end (I168).
     }
-    this.#queue.close();
+    await this.#queue.close();
   }
 
   /** All or nothing; whatever is wrong is found before a byte or a sequence is used (I73). */
