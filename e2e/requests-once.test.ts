@@ -29,6 +29,7 @@ interface World {
 /** One request, repeated under its id until an attempt reports success; some attempts lose their client in the middle. */
 async function toCompletion(world: World, id: string, args: readonly string[]): Promise<Result> {
   const { home, random, attempts } = world;
+  let last = "no answer";
   const tried = async (): Promise<Result | null> => {
     attempts.set(id, (attempts.get(id) ?? 0) + 1);
     const client = home.start([...args, "--request-id", id, "--json"], { timeoutMs: 60_000 });
@@ -37,9 +38,14 @@ async function toCompletion(world: World, id: string, args: readonly string[]): 
       client.killGroup();
     }
     const result = await client.result(60_000);
+    last = `${result.code}: ${result.stderr}`;
     return result.code === 0 ? result : null;
   };
-  return await waitFor(tried, `request ${id} (${args.join(" ")}) succeeds`, 90_000);
+  try {
+    return await waitFor(tried, `request ${id} (${args.join(" ")}) succeeds`, 90_000);
+  } catch (error) {
+    throw new Error(`${id} never succeeded; the last attempt said ${last}`, { cause: error });
+  }
 }
 
 /** Kills the supervisor at random moments until told otherwise; each death is between some request and its answer. */
