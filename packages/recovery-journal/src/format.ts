@@ -56,6 +56,9 @@ export const READER_OPEN_OPERATIONS_MAX = 8192;
 /** One record's JSON: an eighth of the largest segment, so that a snapshot of a few such records still fits. */
 export const RECORD_MAX_BYTES = 512 * KIB;
 
+/** A generation and an identity: small beside every segment, so that each journal has room for its next owner's. */
+export const OWNER_MAX_BYTES = 64 * KIB;
+
 /** Remembered requests beyond this are dropped, the oldest settled first: they leave a quarter of the largest segment free. */
 export const REMEMBERED_MAX_BYTES = 5 * (MIB / 2);
 

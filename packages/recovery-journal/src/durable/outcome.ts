@@ -23,6 +23,11 @@ export function isInPlace(error: unknown): boolean {
   return isOutcome(error) && (error.code === "replaced_not_durable" || error.code === "published_not_durable");
 }
 
+/** Whether the error says that the name is nobody's, for certain. */
+export function isNotPublished(error: unknown): boolean {
+  return isOutcome(error) && error.code === "not_published";
+}
+
 /** The error number's name of a system error, also of the one behind a failed replacement or publication; else `null`. */
 export const systemErrnoOf = (error: unknown): string | null => errnoOf(stepError(error));
 

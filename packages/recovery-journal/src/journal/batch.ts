@@ -23,9 +23,18 @@ export function isEnding({ record }: PendingRecord): boolean {
   return record.t === "end" || record.t === "release";
 }
 
+export function isRelease({ record }: PendingRecord): boolean {
+  return record.t === "release";
+}
+
 /** How many operations the batch begins. */
 export function beginnings(batch: readonly PendingRecord[]): number {
   return batch.reduce((sum, { record }) => sum + (record.t === "begin" ? record.ops.length : 0), 0);
+}
+
+/** How many operations the batch ends. */
+export function endings(batch: readonly PendingRecord[]): number {
+  return batch.filter(({ record }) => record.t === "end").length;
 }
 
 /** How many records from the front make a batch of at most `limit` bytes; at least one. */

@@ -1,4 +1,4 @@
-import { errnoOf } from "@holdfast/shared-process";
+import { errnoOf, invariant } from "@holdfast/shared-process";
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { systemErrnoOf } from "../durable/outcome.ts";
@@ -7,14 +7,14 @@ import { removeFile } from "../durable/small-files.ts";
 import { syncDirectory } from "../durable/sync-directory.ts";
 import { createExclusive, discardTemporary } from "../durable/temporary-file.ts";
 import { writeAll } from "../durable/write-all.ts";
-import { segmentName } from "../format.ts";
+import { evidenceSegment, segmentName } from "../format.ts";
 import { LF } from "../format/line.ts";
 import type { JournalOwner } from "../types.ts";
 import { type Inspection, inspectJournal, listNames, type Refusal } from "./inspect.ts";
 import { forgetToFit } from "./remember.ts";
 import { SegmentFile, type SegmentPlace } from "./segment-file.ts";
 import { buildImage, type ImageRequest, type SegmentImage } from "./segment-image.ts";
-import type { JournalState } from "./state.ts";
+import { emptyState, type JournalState } from "./state.ts";
 
 export interface ClaimRequest extends SegmentPlace {
   readonly owner: JournalOwner;
@@ -29,14 +29,17 @@ export type Claim =
   | { readonly kind: "too-large" }
   | Refusal;
 
-/** Publishes the first segment of a directory without any; `false` when someone else did. Whole at birth (I100). */
-export function createFirst(request: ClaimRequest, state: JournalState): SegmentFile | null {
-  const image = buildImage(imageRequest(request, 1, state));
-  if (image === null) return null;
-  const path = join(request.directory, segmentName(1));
+/** Publishes the first segment of a directory without any; `null` when someone else did. Whole at birth (I100). */
+export function createFirst(request: ClaimRequest): SegmentFile | null {
+  const { fs, directory } = request;
   try {
-    if (publishFile(request.fs, path, image.bytes).kind === "exists") return null;
-    return SegmentFile.open(request, image);
+    // A number that evidence has is not used again: a writer that was paused would find its own segment.
+    const segment = Math.max(0, ...listNames(fs, directory).evidence.map((name) => evidenceSegment(name) ?? 0)) + 1;
+    const image = buildImage(imageRequest(request, segment, emptyState()));
+    invariant(image !== null, "there is room for an owner");
+    if (publishFile(fs, join(directory, segmentName(segment)), image.bytes).kind === "exists") return null;
+    // Others may have had this number and more, and retired them, before. It stays: somebody may build on it.
+    return isOvertaken(request, segment) ? null : SegmentFile.open(request, image);
   } catch (error) {
     // The winner of a race swept the temporary name away, or has taken over what was published here.
     if (systemErrnoOf(error) === "ENOENT") return null;
@@ -88,7 +91,7 @@ export function claimNext(request: ClaimRequest, seen: Whole): Claim {
 
 function imageRequest(request: ClaimRequest, segment: number, state: JournalState): ImageRequest {
   const { owner, newSalt } = request;
-  return { segment, owner, state, pendingBytes: 0, pendingOperations: 0, newSalt };
+  return { segment, owner, state, pendingBytes: 0, pendingOperations: 0, isShrinking: true, newSalt };
 }
 
 /** Allocates the claim's blocks before it has its name: a disk that is full then leaves no trace. `null`: someone has the name. */
@@ -119,7 +122,8 @@ function writeClaim(request: ClaimRequest, fd: number, image: SegmentImage): voi
   syncDirectory(request.fs, request.directory);
 }
 
-function isOvertaken(request: ClaimRequest, segment: number): boolean {
+/** Whether a later segment stands than the caller's new one: its number may have been had, and retired, by others. */
+export function isOvertaken(request: SegmentPlace, segment: number): boolean {
   const highest = listNames(request.fs, request.directory).segments[0];
   return highest !== segment;
 }

@@ -1,13 +1,15 @@
-import { type Clock, type CodedError, reasonOf } from "@holdfast/shared-process";
+import { type Clock, type CodedError, invariant, reasonOf } from "@holdfast/shared-process";
 import { join } from "node:path";
+import { isNotPublished } from "../durable/outcome.ts";
 import { publishFile } from "../durable/publish-file.ts";
 import { removeFile } from "../durable/small-files.ts";
 import { syncDirectory } from "../durable/sync-directory.ts";
 import { isDiskFull } from "../durable/write-all.ts";
-import { CAPACITY_MIN_BYTES, segmentName } from "../format.ts";
+import { CAPACITY_MAX_BYTES, CAPACITY_MIN_BYTES, segmentName } from "../format.ts";
 import type { LiveRecord } from "../format/records.ts";
 import type { JournalEngine, JournalOwner } from "../types.ts";
-import { batchBytes, beginnings, countWithin, isEnding, type PendingRecord } from "./batch.ts";
+import { batchBytes, beginnings, countWithin, endings, isEnding, isRelease, type PendingRecord } from "./batch.ts";
+import { isOvertaken } from "./claim.ts";
 import { diskFull, journalError } from "./errors.ts";
 import { forgetToFit } from "./remember.ts";
 import { RestTimer } from "./rest-timer.ts";
@@ -45,7 +47,6 @@ export class CommitQueue {
   #cause: unknown = undefined;
   #waiting: PendingRecord[] = [];
   #turn: "idle" | "scheduled" | "flushing" = "idle";
-  #whenIdle: () => void = () => {};
   /** A write was cut off by a full disk: the rest of the segment is not to be written, a new one is due. */
   #spoiled = false;
   #marked = true;
@@ -80,67 +81,61 @@ export class CommitQueue {
     }
   }
 
-  /** Gives the descriptor back, after a flush that is under way: the release may be refused while an end of its batch is not. */
-  async close(): Promise<void> {
-    if (this.#state === "live" && this.#turn !== "idle") {
-      await new Promise<void>((resolve) => (this.#whenIdle = resolve));
-    }
+  /** Gives the descriptor back, once the last record was taken or refused. */
+  close(): void {
     if (this.#state !== "live") return;
+    invariant(this.#turn === "idle", "nothing is under way behind the last record");
     this.#mark();
     this.#stop("closed", undefined);
   }
 
+  /** Whatever goes wrong poisons: a record that waits is rejected, and none waits for ever. */
   #flush(): void {
     this.#turn = "flushing";
-    const batch = this.#take();
-    if (batch.length === 0) {
-      this.#next();
-      return;
+    const candidates = this.#waiting.splice(0, countWithin(this.#waiting, BATCH_MAX_BYTES));
+    try {
+      const batch = this.#admit(candidates);
+      if (batch.length === 0) this.#next();
+      else if (this.#write(batch)) this.#sync(batch);
+    } catch (error) {
+      this.#stop("poisoned", error, candidates);
     }
-    const { engine, place } = this.#options;
+  }
+
+  #write(batch: readonly PendingRecord[]): boolean {
     try {
       this.#file.write(batch);
+      return true;
     } catch (error) {
-      this.#failed(batch, error);
-      return;
+      if (!isDiskFull(error)) throw error;
+      // A full disk under an in-place write (copy on write) leaves a part of the batch, which is refused: it is taken back, and
+      // the rest of the segment is not used.
+      this.#file.blank(batch);
+      this.#spoiled = true;
+      for (const { reject } of batch) reject(diskFull(this.#file.path, error));
+      this.#next();
+      return false;
     }
+  }
+
+  /** An error of the flush says nothing: the batch is written, and may be found there. */
+  #sync(batch: readonly PendingRecord[]): void {
+    const { engine, place } = this.#options;
     if (engine === "inline") {
-      try {
-        place.fs.fdatasync(this.#file.fd);
-      } catch (error) {
-        // Whatever the error: the batch is written, and may be found there.
-        this.#poison(batch, error);
-        return;
-      }
+      place.fs.fdatasync(this.#file.fd);
       this.#flushed(batch);
       return;
     }
-    place.fs.fdatasyncAsync(this.#file.fd, engine).then(
-      () => this.#flushed(batch),
-      (error: unknown) => this.#poison(batch, error),
-    );
-  }
-
-  #failed(batch: readonly PendingRecord[], error: unknown): void {
-    // A full disk under an in-place write (copy on write) leaves a part of the batch: only a new segment gets rid of it.
-    if (!isDiskFull(error)) {
-      this.#poison(batch, error);
-      return;
-    }
-    this.#spoiled = true;
-    for (const { reject } of batch) reject(diskFull(this.#file.path, error));
-    this.#next();
+    place.fs
+      .fdatasyncAsync(this.#file.fd, engine)
+      .then(() => this.#flushed(batch))
+      .catch((error: unknown) => void this.#stop("poisoned", error, batch));
   }
 
   #flushed(batch: readonly PendingRecord[]): void {
-    try {
-      // After the flush and before any acknowledgement: whoever claims next reads all that was acknowledged.
-      if (!this.#file.isOwned()) {
-        this.#stop("fenced", undefined, batch);
-        return;
-      }
-    } catch (error) {
-      this.#poison(batch, error);
+    // After the flush and before any acknowledgement: whoever claims next reads all that was acknowledged.
+    if (!this.#file.isOwned()) {
+      this.#stop("fenced", undefined, batch);
       return;
     }
     this.#flushes += 1;
@@ -156,7 +151,6 @@ export class CommitQueue {
     if (this.#state !== "live") return;
     if (this.#waiting.length === 0) {
       this.#rest.begin();
-      this.#whenIdle();
       return;
     }
     this.#turn = "scheduled";
@@ -178,62 +172,63 @@ export class CommitQueue {
     this.#marked = true;
   }
 
-  /** A failure that does not stop the journal leaves it as large as it is. */
   #shrink(): void {
-    if (this.#isAtRest) this.#compact([], "rest");
+    if (!this.#isAtRest) return;
+    try {
+      this.#compact([], "rest");
+    } catch (error) {
+      this.#stop("poisoned", error);
+    }
   }
 
-  /** The records of the next batch; those for which there is no room are rejected. */
-  #take(): readonly PendingRecord[] {
-    if (this.#state !== "live") return [];
-    const candidates = this.#waiting.splice(0, countWithin(this.#waiting, BATCH_MAX_BYTES));
-    const problem = this.#prepare(candidates);
-    if (problem === null) return candidates;
+  /** Those of the candidates for which there is room; the others are rejected. */
+  #admit(candidates: readonly PendingRecord[]): readonly PendingRecord[] {
+    const problem = this.#state === "live" ? this.#prepare(candidates) : null;
     if (this.#state !== "live") {
       for (const { reject } of candidates) reject(this.#refusal());
       return [];
     }
-    return this.#keepEnds(candidates, problem);
+    if (problem === null) return candidates;
+    const ends = candidates.filter(isEnding);
+    for (const candidate of candidates) if (!isEnding(candidate)) candidate.reject(problem);
+    // A segment may be as large for ends alone as none may be for what they came with.
+    return ends.length < candidates.length ? this.#admit(ends) : this.#keepEnds(ends, problem);
   }
 
   /** Makes a new segment if one is needed; `null`: the batch can be written. */
   #prepare(candidates: readonly PendingRecord[]): CodedError | null {
     if (this.#spoiled || !this.#fits(candidates)) return this.#compact(candidates, "room");
-    if (!this.#isTooLargeToRest(candidates)) return null;
-    const problem = this.#compact(candidates, "rest");
-    // There is room for the batch where it is.
-    return this.#state === "live" ? null : problem;
+    // Whether or not that is done, there is room for the batch where it is.
+    if (this.#isTooLargeToRest(candidates)) this.#compact(candidates, "rest");
+    return null;
   }
 
-  /** Without a new segment only ends and the release go on, into the room kept for them (I168). */
+  /** Without a new segment only ends and the release go on, each into the room kept for it (I168). */
   #keepEnds(candidates: readonly PendingRecord[], problem: CodedError): readonly PendingRecord[] {
     const kept: PendingRecord[] = [];
-    let room = this.#spoiled ? 0 : this.#file.room(0);
     for (const candidate of candidates) {
-      if (isEnding(candidate) && candidate.bytes <= room) {
-        room -= candidate.bytes;
-        kept.push(candidate);
-      } else {
-        candidate.reject(problem);
-      }
+      if (!this.#spoiled && this.#fits([...kept, candidate])) kept.push(candidate);
+      else candidate.reject(problem);
     }
     return kept;
   }
 
+  /** Whether there is room for the batch beside what is kept for the ends and the release that are still to come. */
   #fits(batch: readonly PendingRecord[]): boolean {
-    const reserve = batch.every(isEnding) ? 0 : reserveFor(this.#options.state.open.size + beginnings(batch));
-    return batchBytes(batch) <= this.#file.room(reserve);
+    if (this.#file.capacity > CAPACITY_MAX_BYTES && !batch.every(isEnding)) return false;
+    const open = this.#options.state.open.size + beginnings(batch) - endings(batch);
+    return batchBytes(batch) <= this.#file.room(batch.some(isRelease) ? 0 : reserveFor(open));
   }
 
   /** A journal that is closed keeps no more than its state needs. */
   #isTooLargeToRest(batch: readonly PendingRecord[]): boolean {
-    return batch.some(({ record }) => record.t === "release") && this.#file.capacity > CAPACITY_MIN_BYTES;
+    return batch.some(isRelease) && this.#file.capacity > CAPACITY_MIN_BYTES;
   }
 
   /**
    * Publishes the state as the next segment and goes on there; `null` when done, or when one to rest in would be no
-   * smaller. A full disk or a state too large leaves the current segment in use. After the name may be there, any other
-   * error poisons: no record may be acknowledged that only one of two has.
+   * smaller. A full disk or a state too large leaves the current segment in use, and so does any failure of a segment to rest
+   * in. Once the name may be there, every error poisons: no record may be acknowledged that only one of two has.
    */
   #compact(pending: readonly PendingRecord[], purpose: "room" | "rest"): CodedError | null {
     const { place, state, owner, clock } = this.#options;
@@ -245,6 +240,7 @@ export class CommitQueue {
       state,
       pendingBytes: batchBytes(pending),
       pendingOperations: beginnings(pending),
+      isShrinking: pending.every(isEnding),
       newSalt: place.newSalt,
       leastBytes: purpose === "room" ? nextCapacity(this.#file.capacity, nowMs - this.#fileSinceMs) : 0,
     });
@@ -259,9 +255,9 @@ export class CommitQueue {
       retired.close();
       removeFile(place.fs, retired.path);
       syncDirectory(place.fs, place.directory);
-      if (!file.isOwned()) return this.#stop("fenced", undefined);
+      if (isOvertaken(place, file.segment)) return this.#stop("fenced", undefined);
     } catch (error) {
-      if (isDiskFull(error) && this.#isUnpublished(path)) return diskFull(path, error);
+      if (isNotPublished(error) && (purpose === "rest" || isDiskFull(error))) return diskFull(path, error);
       return this.#stop("poisoned", error);
     }
     this.#spoiled = false;
@@ -271,24 +267,10 @@ export class CommitQueue {
     return null;
   }
 
-  #isUnpublished(path: string): boolean {
-    try {
-      return !this.#options.place.fs.exists(path);
-    } catch {
-      // Not known: taken for published, which poisons.
-      return false;
-    }
-  }
-
-  #poison(batch: readonly PendingRecord[], error: unknown): void {
-    this.#stop("poisoned", error, batch);
-  }
-
   #stop(state: Exclude<QueueState, "live">, cause: unknown, batch: readonly PendingRecord[] = []): CodedError {
     this.#state = state;
     this.#cause = cause;
     this.#rest.stop();
-    this.#whenIdle();
     try {
       this.#file.close();
     } catch {

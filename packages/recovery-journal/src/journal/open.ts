@@ -7,11 +7,12 @@ import type { LegacyOperation } from "../legacy/scan-legacy.ts";
 import { nodeFileSystem } from "../node-file-system.ts";
 import type { Journal, JournalOwner, OpenJournalOptions, OpenJournalResult } from "../types.ts";
 import { untilNotLost } from "./attempts.ts";
+import { storedOwner } from "./owner.ts";
 import { claimNext, type ClaimRequest, createFirst, type Whole } from "./claim.ts";
 import { type Inspection, inspectJournal, refuse } from "./inspect.ts";
 import { reportOf } from "./read.ts";
 import { DEFAULT_REMEMBER } from "./remember.ts";
-import type { SegmentFile, SegmentPlace } from "./segment-file.ts";
+import type { SegmentFile } from "./segment-file.ts";
 import { emptyState, type JournalState } from "./state.ts";
 import { JournalWriter } from "./writer.ts";
 
@@ -26,7 +27,8 @@ export async function openJournal<Kind extends string>(
   options: OpenJournalOptions<Kind>,
 ): Promise<OpenJournalResult<Kind>> {
   const fs = options.fs ?? nodeFileSystem;
-  const { directory, owner, kinds, newSalt } = options;
+  const { directory, kinds, newSalt } = options;
+  const owner = storedOwner(options.owner);
   const request: ClaimRequest = { fs, directory, owner, kinds, ...(newSalt ? { newSalt } : {}) };
   return untilNotLost(directory, () => {
     const legacy = openLegacyWork(options.legacy, fs);
@@ -49,9 +51,8 @@ function openOnce<Kind extends string>(
       ensurePrivateDirectory(fs, directory);
       // Also where the directory was there: whoever made it may have failed before its name was durable.
       syncDirectory(fs, dirname(directory));
-      const state = emptyState();
-      const file = createFirst(request, state);
-      return file === null ? "lost" : opened(options, { file, state, found, place: request, legacy });
+      const file = createFirst(request);
+      return file === null ? "lost" : opened(options, { file, state: emptyState(), found, place: request, legacy });
     }
     case "whole": {
       const owner = standingOwner(options, found);
@@ -80,7 +81,7 @@ function opened<Kind extends string>(
     file: SegmentFile;
     state: JournalState;
     found: Exclude<Inspection, { kind: "refused" }>;
-    place: SegmentPlace;
+    place: ClaimRequest;
     legacy: readonly LegacyOperation[];
   },
 ): Extract<OpenJournalResult<Kind>, { kind: "opened" }> {
@@ -92,7 +93,7 @@ function opened<Kind extends string>(
     file,
     state,
     legacy,
-    owner: options.owner,
+    owner: place.owner,
     kinds: options.kinds,
     engine: options.engine ?? "inline",
     now: options.now ?? Date.now,

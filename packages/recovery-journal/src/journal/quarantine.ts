@@ -215,7 +215,7 @@ function publish<Kind extends string>(
   }
   const state = emptyState();
   state.quarantines.set(quarantine.id, quarantine);
-  const image = buildImage({ segment, owner, state, pendingBytes: 0, pendingOperations: 0 });
+  const image = buildImage({ segment, owner, state, pendingBytes: 0, pendingOperations: 0, isShrinking: false });
   if (image === null) throw new CodedError("journal_full", "the record exceeds a segment");
 
   try {

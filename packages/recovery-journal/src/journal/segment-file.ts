@@ -62,23 +62,23 @@ export class SegmentFile {
       sequence += 1;
       end = putRecord(lines, { start: end, recordJson, place: { sequence, durable }, seed: this.#seed });
     }
-    try {
-      writeAll(this.#place.fs, this.fd, lines.subarray(0, end), this.#offset);
-    } catch (error) {
-      if (isDiskFull(error)) this.#blank(end);
-      throw error;
-    }
+    writeAll(this.#place.fs, this.fd, lines.subarray(0, end), this.#offset);
     this.#offset += end;
     this.#sequence = sequence;
   }
 
-  /** Takes back what a write that was cut off has left: its whole records would be found by the next owner, though refused. */
-  #blank(length: number): void {
+  /**
+   * Takes back, durably, what a write that a full disk cut off has left: its whole records would be found by the next owner,
+   * though refused. Throws when that is not certain.
+   */
+  blank(records: readonly BatchRecord[]): void {
     try {
-      writeAll(this.#place.fs, this.fd, Buffer.alloc(length, LF), this.#offset);
-    } catch {
+      writeAll(this.#place.fs, this.fd, Buffer.alloc(batchBytes(records), LF), this.#offset);
+    } catch (error) {
       // What the first write did not reach is refused once more; what it did is overwritten by now.
+      if (!isDiskFull(error)) throw error;
     }
+    this.#place.fs.fdatasync(this.fd);
   }
 
   /** Says, after a flush and unsynced, that all is durable: damage to the last batch is then told from a torn one. */

@@ -43,7 +43,7 @@ function admitted(records: readonly LiveRecord[]): { state: JournalState; record
 
 const imageOf = (state: JournalState) => {
   const owner = { generation: "g", identity: {} };
-  const image = buildImage({ segment: 7, owner, state, pendingBytes: 8000, pendingOperations: 0 });
+  const image = buildImage({ segment: 7, owner, state, pendingBytes: 8000, pendingOperations: 0, isShrinking: false });
   return image ?? expect.unreachable("the state fits");
 };
 

@@ -42,7 +42,7 @@ export function applyRecord(state: JournalState, record: SnapshotRecord | LiveRe
       state.nextOrder = record.next;
       return null;
     case "request":
-      state.requests.set(record.id, remembered(record));
+      rememberLast(state, { requestId: record.id, hash: record.hash, outcome: record.outcome, at: record.at });
       return null;
     case "quarantine": {
       const { t: _, ...quarantine } = record;
@@ -53,7 +53,7 @@ export function applyRecord(state: JournalState, record: SnapshotRecord | LiveRe
       return state.quarantines.delete(record.id) ? null : "a quarantine that there is not is resolved";
     case "begin": {
       const { req } = record;
-      if (req !== null) state.requests.set(req.id, { requestId: req.id, hash: req.hash, outcome: null, at: req.at });
+      if (req !== null) rememberLast(state, { requestId: req.id, hash: req.hash, outcome: null, at: req.at });
       for (const operation of record.ops) {
         const problem = insert(state, { operation, notes: [], order: state.nextOrder, requestId: req?.id ?? null });
         if (problem !== null) return problem;
@@ -100,8 +100,10 @@ function find(state: JournalState, key: { id: string; g: string }): OpenEntry | 
   return entry !== undefined && entry.operation.g === key.g ? entry : null;
 }
 
-function remembered(record: RequestRecord): RememberedRequest {
-  return { requestId: record.id, hash: record.hash, outcome: record.outcome, at: record.at };
+/** A request that is remembered again is the youngest again. */
+function rememberLast(state: JournalState, request: RememberedRequest): void {
+  state.requests.delete(request.requestId);
+  state.requests.set(request.requestId, request);
 }
 
 /** The records from which a new segment rebuilds this state. */

@@ -45,6 +45,17 @@ describe("tokens", () => {
     expect(await Promise.all([journal.end(current, {}), journal.end(current, {})])).toEqual(["ended", "stale"]);
   });
 
+  it("I72 say stale only of what is durable: of two ends the second takes effect where the first cannot", async () => {
+    const disk = new SimulatedDisk();
+    const journal = await openSimulated(disk);
+    const token = await journal.begin(prompt("a"));
+    disk.inject({ call: "write", errno: "ENOSPC" });
+    const [first, second] = await Promise.allSettled([journal.end(token, {}), journal.end(token, {})]);
+    expect(first).toMatchObject({ status: "rejected", reason: { code: "disk_full" } });
+    expect(second).toEqual({ status: "fulfilled", value: "ended" });
+    expect((await openSimulated(disk)).open()).toEqual([]);
+  });
+
   it("I68 I73 restore all or nothing, and reject duplicates before anything is written", async () => {
     const disk = new SimulatedDisk();
     const journal = await openSimulated(disk);
@@ -106,6 +117,34 @@ describe("remembered requests", () => {
     expect(journal.remembered("r4")).toBe(null);
     expect(journal.remembered("open")).not.toBe(null);
     await journal.end(token, { kind: "late" });
+  });
+});
+
+describe("a request", () => {
+  it("is the youngest again when it is remembered again", async () => {
+    const disk = new SimulatedDisk();
+    const remember = { count: 3, ageMs: 1000 };
+    const journal = await openSimulated(disk, { remember });
+    for (const requestId of ["r1", "r2", "r3", "r1", "r4"])
+      await journal.remember({ requestId, hash: "h", outcome: {} });
+    const kept = ["r1", "r2", "r3", "r4"].filter((requestId) => journal.remembered(requestId) !== null);
+    expect(kept).toEqual(["r1", "r3", "r4"]);
+    const found = report(disk);
+    expect(found.kind === "ok" && found.remembered.map(({ requestId }) => requestId)).toEqual(["r2", "r3", "r1", "r4"]);
+  });
+
+  it("I143 has one record on its way: the outcome of one is not taken by another of its id", async () => {
+    const journal = await openSimulated(new SimulatedDisk());
+    const asked = { requestId: "r", hash: "h" };
+    const both = await Promise.allSettled([
+      journal.remember({ ...asked, outcome: { kind: "refused" } }),
+      journal.admit(prompt("a"), asked),
+    ]);
+    expect(both).toMatchObject([
+      { status: "fulfilled" },
+      { status: "rejected", reason: { code: "duplicate_request" } },
+    ]);
+    expect([journal.open(), journal.remembered("r")?.outcome]).toEqual([[], { kind: "refused" }]);
   });
 });
 

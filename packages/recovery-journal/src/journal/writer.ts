@@ -39,7 +39,7 @@ export class JournalWriter<Kind extends string> implements Journal<Kind> {
   /** Which begin a token stands for: a token of an ended operation does not fit a later one of the same name (I66, I72). */
   readonly #tokens = new WeakMap<OperationKey, number>();
   readonly #beginning = new Set<string>();
-  readonly #ending = new Set<number>();
+  readonly #ending = new Map<number, Promise<void>>();
   readonly #asking = new Set<string>();
   readonly #resolving = new Set<string>();
   #staleEnds = 0;
@@ -68,14 +68,20 @@ export class JournalWriter<Kind extends string> implements Journal<Kind> {
 
   async admit(request: BeginRequest<Kind>, remembered: RequestName): Promise<OperationToken<Kind>> {
     const { requestId } = remembered;
-    if (this.#asking.has(requestId) || this.remembered(requestId) !== null) {
+    if (this.remembered(requestId) !== null) {
       throw journalError("duplicate_request", `request ${requestId} was admitted before`);
     }
+    const [token] = await this.#asked(requestId, () => this.#begin([request], remembered));
+    invariant(token !== undefined, "one begin makes one token");
+    return token;
+  }
+
+  /** One record of a request at a time: of two in one batch the later would take the place of the other. */
+  async #asked<T>(requestId: string, append: () => Promise<T>): Promise<T> {
+    if (this.#asking.has(requestId)) throw journalError("duplicate_request", `request ${requestId} is being recorded`);
     this.#asking.add(requestId);
     try {
-      const [token] = await this.#begin([request], remembered);
-      invariant(token !== undefined, "one begin makes one token");
-      return token;
+      return await append();
     } finally {
       this.#asking.delete(requestId);
     }
@@ -98,25 +104,33 @@ export class JournalWriter<Kind extends string> implements Journal<Kind> {
   }
 
   async end(token: OperationToken<Kind>, outcome: JsonObject): Promise<"ended" | "stale"> {
+    const stored = storedJson(outcome);
+    // Another end that is on its way may fail: nothing is stale before it is durable.
+    for (let other = this.#endOf(token); other !== undefined; other = this.#endOf(token))
+      await other.catch(() => undefined);
     const entry = this.#entryOf(token);
     if (entry === null) {
       this.#staleEnds += 1;
       return "stale";
     }
-    const record = { t: "end", id: entry.operation.id, g: entry.operation.g, outcome: storedJson(outcome) } as const;
-    this.#ending.add(entry.order);
+    const end = this.#append({ t: "end", id: entry.operation.id, g: entry.operation.g, outcome: stored });
+    this.#ending.set(entry.order, end);
     try {
-      await this.#append(record);
+      await end;
       return "ended";
     } finally {
       this.#ending.delete(entry.order);
     }
   }
 
+  #endOf(token: OperationToken<Kind>): Promise<void> | undefined {
+    return this.#ending.get(this.#tokens.get(token) ?? 0);
+  }
+
   async remember(request: RequestName & { readonly outcome: JsonObject }): Promise<void> {
     const { requestId: id, hash } = request;
     const outcome = storedJson(request.outcome);
-    await this.#append({ t: "request", id, hash, outcome, at: this.#options.now() });
+    await this.#asked(id, () => this.#append({ t: "request", id, hash, outcome, at: this.#options.now() }));
   }
 
   remembered(requestId: string): RememberedRequest | null {
@@ -158,7 +172,7 @@ export class JournalWriter<Kind extends string> implements Journal<Kind> {
     } catch {
       // Poisoned, fenced or full: the next owner probes instead, and a close must come to its end (I168).
     }
-    await this.#queue.close();
+    this.#queue.close();
   }
 
   /** All or nothing; whatever is wrong is found before a byte or a sequence is used (I73). */
@@ -168,10 +182,9 @@ export class JournalWriter<Kind extends string> implements Journal<Kind> {
   ): Promise<readonly OperationToken<Kind>[]> {
     const ops = requests.map(storedOperation);
     const ids = new Set(ops.map(({ id }) => id));
+    if (ids.size < ops.length) throw journalError("duplicate_operation", "an operation is twice in one list");
     const taken = [...ids].find((id) => this.#state.open.has(id) || this.#beginning.has(id));
-    if (taken !== undefined || ids.size < ops.length) {
-      throw journalError("duplicate_operation", `operation ${taken ?? "twice in one list"} is open`);
-    }
+    if (taken !== undefined) throw journalError("duplicate_operation", `operation ${taken} is open`);
     const kinds = new Set<string>(this.#options.kinds);
     for (const { k } of ops) invariant(kinds.has(k), `operation kind ${k} is declared`);
     if (!hasRoomFor(this.#state, this.#beginning.size + ops.length)) {

@@ -305,6 +305,19 @@ describe("a session's store", () => {
       expect(readFileSync(join(directory, "journal", name), "utf8")).not.toContain("very secret");
   });
 
+  it("I143 answers the same request asked twice at once as first and as repeated", async () => {
+    const store = await open("g1");
+    const cancel = { requestId: "c1", hash: "h" };
+    const answers = await Promise.all([
+      store.once(cancel),
+      store.once(cancel),
+      store.once({ ...cancel, hash: "other" }),
+      store.admit({ ...admission("c1"), hash: "other" }),
+    ]);
+    expect(answers).toEqual(["first", "repeated", "reused", { kind: "reused" }]);
+    await store.close();
+  });
+
   it("I71 I81 is refused while the journal has a quarantine that is not resolved, and serves once it is", async () => {
     const store = await open("g1");
     await accepted(store, "r1");

@@ -59,6 +59,7 @@ export class OpenedStore implements SessionStore {
   readonly #actions = new Map<string, OpenAction>();
   /** Requests whose admission is on its way: their repeats wait for the same answer (I143). */
   readonly #asked = new Map<string, Asked>();
+  readonly #onces = new Map<string, Promise<void>>();
   /** Acceptances that stand in the transcript and were refused by the journal, while even that could not be said. */
   readonly #unsaid = new Set<string>();
   #ends: Ends = noEnds();
@@ -127,6 +128,7 @@ export class OpenedStore implements SessionStore {
 
   async admit(admission: Admission): Promise<AdmitResult> {
     const { requestId, hash } = admission;
+    if (this.#onces.has(requestId)) await this.#otherOnce(requestId);
     const asked = this.#asked.get(requestId);
     if (asked) {
       if (asked.hash !== hash) return { kind: "reused" };
@@ -147,12 +149,25 @@ export class OpenedStore implements SessionStore {
 
   async once({ requestId, hash }: { requestId: string; hash: string }): Promise<"first" | "repeated" | "reused"> {
     const { journal } = this.#parts;
+    if (this.#onces.has(requestId)) await this.#otherOnce(requestId);
     if (this.#asked.has(requestId)) return "reused";
     const known = journal.remembered(requestId);
     if (known) return known.hash === hash ? "repeated" : "reused";
-    await journal.remember({ requestId, hash, outcome: {} });
+    const written = journal.remember({ requestId, hash, outcome: {} });
+    this.#onces.set(requestId, written);
+    try {
+      await written;
+    } finally {
+      this.#onces.delete(requestId);
+    }
     this.#remembers = true;
     return "first";
+  }
+
+  /** The same request is on its way to the disk: what it is told decides. */
+  async #otherOnce(requestId: string): Promise<void> {
+    for (let other = this.#onces.get(requestId); other !== undefined; other = this.#onces.get(requestId))
+      await other.catch(() => undefined);
   }
 
   #repeat(requestId: string, outcome: JsonObject | null): AdmitResult {
