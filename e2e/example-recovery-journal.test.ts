@@ -1,4 +1,4 @@
-import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -16,6 +16,8 @@ const folder = mkdtempSync(join(tmpdir(), "hf-example-"));
 const where = join(folder, "installed");
 
 beforeAll(async () => {
+  // As if its source had been deleted since an earlier build.
+  writeFileSync(join(packageFolder, "dist/left-over.js"), "");
   for (const name of ["shared-process", "recovery-journal"]) {
     await execa("pnpm", ["pack", "--pack-destination", folder], { cwd: join(root, "packages", name) });
   }
@@ -87,6 +89,7 @@ describe("the packed package", () => {
     const others = files().filter((name) => !built.includes(name));
     expect(others.toSorted()).toEqual(["LICENSE", "README.md", "package.json"]);
     expect(built).toContain("dist/index.js");
+    expect(built).not.toContain("dist/left-over.js");
   });
 
   it("has every file that it exports", () => {

@@ -36,9 +36,10 @@ export const errorsPage = (): string =>
     'On standard error `agent` writes `error: MESSAGE` and `hint: NEXT STEP`. With `--json` it writes one line there: `{"error":{"code","message","retryable","hint","requestId"}}`.',
     "## Exit codes",
     exitTable(),
-    "`agent journal show` and `agent journal verify` exit 7 with their whole answer on standard output when the journal is refused: why, in which file and at which byte.",
+    "`agent journal show` and `agent journal verify` exit 7 with their whole answer on standard output when the journal is refused (why, in which file and at which byte), and when it has a quarantine that nobody has resolved.",
     "With `--exit-code`, `agent prompt` passes the status of a `shell` command on, and its own errors exit 125.",
     "## Error codes",
+    "Of the errors of a journal and of small files ([recovery-journal](../packages/recovery-journal/README.md#errors)), clients see `disk_full`, `too_many_open_files` and `unsafe_directory` under these names, `journal_full` as `capacity`, an open journal that takes nothing more as `session_failed`, a refused or quarantined one in the session's `reason`, and any other as `internal`.",
     "Retryable: the same request may be sent again.",
     codeTable(),
   );

@@ -36,7 +36,10 @@ describe("an error", () => {
       code: "unsafe_directory",
       message: "others may enter",
     });
-    expect(failureOf(Object.assign(new Error("full"), { code: "ENOSPC" })).code).toBe("disk_full");
+    const full = Object.assign(new Error("full"), { code: "ENOSPC" });
+    expect(failureOf(full).code).toBe("disk_full");
+    const claim = Object.assign(new Error("not claimed", { cause: full }), { code: "not_published" });
+    expect(failureOf(claim)).toMatchObject({ code: "disk_full", message: "not claimed" });
   });
 
   it("I151 that nobody expected is internal, without a stack", () => {

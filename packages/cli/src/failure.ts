@@ -19,11 +19,16 @@ const errnoCodes: Readonly<Record<string, ErrorCode>> = {
 export function failureOf(error: unknown): ProtocolError {
   if (error instanceof ProtocolError) return error;
   if (!(error instanceof Error)) return new ProtocolError("internal", `internal: ${String(error)}`);
-  const code = "code" in error && typeof error.code === "string" ? error.code : "";
+  const own = codeOf(error);
+  // A file that was certainly not written: what kept it from that is what matters here.
+  const code = own === "not_replaced" || own === "not_published" ? codeOf(error.cause) : own;
   if (isErrorCode(code)) return new ProtocolError(code, error.message);
   const known = errnoCodes[code];
   return known ? new ProtocolError(known, error.message) : new ProtocolError("internal", `internal: ${error.message}`);
 }
+
+const codeOf = (error: unknown): string =>
+  error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
 
 export const exitOf = (code: ErrorCode): number => errorCodes[code].exit;
 

@@ -1,5 +1,11 @@
 import { ProtocolError } from "@holdfast/client/protocol";
-import { isInPlace, nodeFileSystem, readBounded, replaceFileAsync } from "@holdfast/recovery-journal";
+import {
+  mayBeInPlace,
+  nodeFileSystem,
+  readBounded,
+  replaceFileAsync,
+  syncDirectoryAsync,
+} from "@holdfast/recovery-journal";
 import type { FileSystem } from "@holdfast/recovery-journal";
 import { errnoOf } from "@holdfast/shared-process";
 import { sessionDirectory, sessionRecordPath, sessionRecordSchema } from "@holdfast/session-worker/transport";
@@ -46,10 +52,12 @@ export class Catalog {
   readonly #home: string;
   readonly #fs: FileSystem;
   readonly #records = new Map<string, SessionRecord>();
-  /** Sessions whose record in memory a full disk did not take. */
-  readonly #assumed = new Set<string>();
-  /** Sessions whose record is in place, and may not be after a power cut. */
+  /** What bare intents say of sessions whose record a full disk did not take. */
+  readonly #assumed = new Map<string, SessionRecord["wanted"]>();
+  /** Sessions whose record may be in place, and may not be after a power cut, since a write of it failed. */
   readonly #unsynced = new Set<string>();
+  /** Sessions whose record is as the start found it: whoever wrote it may have failed before its name was durable. */
+  readonly #found = new Set<string>();
   readonly #creators = new Map<string, string>();
   readonly #unreadable = new Map<string, string>();
   /** Requests whose name a record on disk still has, and needs no more. */
@@ -61,8 +69,10 @@ export class Catalog {
     this.#home = home;
     this.#fs = fs;
     for (const read of readAllSessions(fs, home)) {
-      if (read.kind === "record") this.#add(read.record);
-      else this.#unreadable.set(read.sessionId, read.reason);
+      if (read.kind === "record") {
+        this.#add(read.record);
+        this.#found.add(read.record.sessionId);
+      } else this.#unreadable.set(read.sessionId, read.reason);
     }
   }
 
@@ -101,17 +111,32 @@ export class Catalog {
     });
   }
 
-  /** What the disk would not take: shown so from now on, and written with the next change. */
-  assume(sessionId: string, wanted: SessionRecord["wanted"]): void {
-    const record = this.#records.get(sessionId);
-    if (!record) return;
-    this.#records.set(sessionId, { ...record, wanted });
-    this.#assumed.add(sessionId);
+  /** What the disk would not take: shown so from the next turn on, and written with the next change. */
+  assume(sessionId: string, wanted: SessionRecord["wanted"]): Promise<void> {
+    // A write that is under way has another goal in its record, and must not bring that back.
+    return this.#inOrder(sessionId, async () => {
+      const record = this.#records.get(sessionId);
+      if (!record) return;
+      this.#records.set(sessionId, { ...record, wanted });
+      this.#assumed.set(sessionId, wanted);
+    });
   }
 
-  /** What is shown of it is not on disk: only a bare intent says so there. */
-  isAssumed(sessionId: string): boolean {
-    return this.#assumed.has(sessionId);
+  /** What only a bare intent says on disk; nothing where the record itself says it. */
+  assumed(sessionId: string): SessionRecord["wanted"] | undefined {
+    return this.#assumed.get(sessionId);
+  }
+
+  /** Makes what is shown of a session durable where it may not be. What a bare intent says is. */
+  settle(sessionId: string): Promise<void> {
+    return this.#inOrder(sessionId, async () => {
+      const record = this.#records.get(sessionId);
+      if (!record || this.#assumed.has(sessionId)) return;
+      if (this.#unsynced.has(sessionId)) await this.#write(record);
+      if (!this.#found.has(sessionId)) return;
+      await syncDirectoryAsync(this.#fs, sessionDirectory(this.#home, sessionId));
+      this.#found.delete(sessionId);
+    });
   }
 
   async #write(changed: SessionRecord): Promise<void> {
@@ -123,22 +148,25 @@ export class Catalog {
     try {
       await replaceFileAsync(this.#fs, sessionRecordPath(this.#home, sessionId), text);
     } catch (error) {
-      // Every reader finds it from now on, and so do we. The next write makes it durable, also when it changes nothing.
-      if (isInPlace(error) && this.#records.has(sessionId)) {
-        this.#add(record);
+      // Every reader may find it from now on, and so do we. The next write makes it durable, also when it changes nothing.
+      if (mayBeInPlace(error) && this.#records.has(sessionId)) {
+        this.#show(record);
         this.#unsynced.add(sessionId);
       }
       throw error;
     }
-    this.#assumed.delete(sessionId);
-    this.#unsynced.delete(sessionId);
-    const lastActivityAt = this.#records.get(sessionId)?.lastActivityAt ?? record.lastActivityAt;
-    // What was forgotten while this was being written goes with the next write.
-    this.#add({ ...this.#withoutForgotten(record), lastActivityAt });
+    for (const doubted of [this.#assumed, this.#unsynced, this.#found]) doubted.delete(sessionId);
+    this.#show(record);
     const written = new Set(record.recentRequests?.map(({ requestId }) => requestId));
     const still = [...(this.#forgotten.get(sessionId) ?? [])].filter((requestId) => written.has(requestId));
     if (still.length > 0) this.#forgotten.set(sessionId, new Set(still));
     else this.#forgotten.delete(sessionId);
+  }
+
+  /** What was forgotten or seen while this was being written goes with the next write. */
+  #show(record: SessionRecord): void {
+    const lastActivityAt = this.#records.get(record.sessionId)?.lastActivityAt ?? record.lastActivityAt;
+    this.#add({ ...this.#withoutForgotten(record), lastActivityAt });
   }
 
   #add(record: SessionRecord): void {
@@ -178,10 +206,8 @@ export class Catalog {
       await work();
       const creator = this.#records.get(sessionId)?.creatingRequest.requestId;
       if (creator !== undefined) this.#creators.delete(creator);
-      this.#records.delete(sessionId);
-      this.#assumed.delete(sessionId);
-      this.#unsynced.delete(sessionId);
-      this.#forgotten.delete(sessionId);
+      for (const kept of [this.#records, this.#assumed, this.#unsynced, this.#found, this.#forgotten])
+        kept.delete(sessionId);
     });
   }
 

@@ -199,6 +199,53 @@ it("I109 a session's record that is in place counts, and is written until it is 
   await expect(stop()).resolves.toBeUndefined();
 });
 
+it("I168 a goal that is in place and no more is not taken for what the older bare intent says", async () => {
+  const { fs, heal } = unsynced();
+  let full = true;
+  const refusing: FileSystem = {
+    ...fs,
+    write: (...args) => {
+      if (full) throw Object.assign(new Error("no space"), { code: "ENOSPC" });
+      return fs.write(...args);
+    },
+  };
+  const { catalog } = await records(nodeFileSystem, refusing);
+  const writer = new Records({ home, fs: nodeFileSystem, clock: systemClock, catalog, epoch: 3, isOwner: () => true });
+  await writer.persist(sessionId, { state: stopping, last: ready, request: null });
+  await writer.persist(sessionId, { state: null, last: finalizing, request: null });
+  const archive = (): Promise<void> => writer.rest(sessionId, (record) => ({ ...record, wanted: "archived" }));
+  full = false;
+  await expect(archive()).rejects.toMatchObject({ code: "replaced_not_durable" });
+  full = true;
+  await expect(archive()).rejects.toMatchObject({ code: "not_replaced" });
+  await writer.rest(sessionId, (record) => ({ ...record, wanted: "stopped" }));
+  full = false;
+  heal();
+  await archive();
+  expect([readdirSync(join(home, "workers")), new Catalog(home).get(sessionId)?.wanted]).toEqual([[], "archived"]);
+});
+
+const refuse = (errno: string): never => {
+  throw Object.assign(new Error(errno), { code: errno });
+};
+
+it("I129 a bare intent that could neither be synced nor removed goes with the records that rescind it", async () => {
+  let broken = true;
+  const fs: FileSystem = {
+    ...nodeFileSystem,
+    write: (...args) => (broken ? refuse("ENOSPC") : nodeFileSystem.write(...args)),
+    fsync: (fd) => (broken ? refuse("EIO") : nodeFileSystem.fsync(fd)),
+    unlink: (path) => (broken ? refuse("EIO") : nodeFileSystem.unlink(path)),
+  };
+  const { catalog } = await records(nodeFileSystem, fs);
+  const writer = new Records({ home, fs, clock: systemClock, catalog, epoch: 3, isOwner: () => true });
+  await expect(writer.persist(sessionId, { state: stopping, last: ready, request: null })).rejects.toThrow("ENOSPC");
+  expect(readdirSync(join(home, "workers"))).toEqual([`${sessionId}.s.stop`]);
+  broken = false;
+  await writer.persist(sessionId, { state: ready, last: stopping, request: null });
+  expect(readdirSync(join(home, "workers"))).toEqual([`${sessionId}.json`]);
+});
+
 const optionsOf = (fs: FileSystem): ConstructorParameters<typeof Records>[0] => {
   return { home, fs, clock: systemClock, catalog: new Catalog(home), epoch: 3, isOwner: () => true };
 };

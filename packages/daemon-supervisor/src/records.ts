@@ -1,7 +1,7 @@
 import {
   createMarkerFile,
   ensurePrivateDirectory,
-  isInPlace,
+  mayBeInPlace,
   removeFile,
   replaceFile,
   replaceFileAsync,
@@ -37,6 +37,8 @@ export class Records {
   readonly #written = new Map<string, string>();
   /** Bare intents that stand for a session, the newest last. */
   readonly #intents = new Map<string, readonly string[]>();
+  /** Those that could not be made, and may be there all the same. */
+  readonly #strays = new Map<string, readonly string[]>();
 
   constructor(options: RecordsOptions) {
     this.#options = options;
@@ -63,7 +65,7 @@ export class Records {
   async rest(sessionId: string, change: (record: SessionRecord) => SessionRecord): Promise<void> {
     const { catalog } = this.#options;
     const record = catalog.get(sessionId);
-    const isAsItIs = record !== undefined && catalog.isAssumed(sessionId) && change(record).wanted === record.wanted;
+    const isAsItIs = record !== undefined && catalog.assumed(sessionId) === change(record).wanted;
     try {
       await this.change(sessionId, change);
     } catch (error) {
@@ -118,7 +120,7 @@ export class Records {
 
   async #removeUnwritten(sessionId: string, last: State): Promise<void> {
     const { home, fs, catalog } = this.#options;
-    catalog.assume(sessionId, durableShape(last).wanted);
+    await catalog.assume(sessionId, durableShape(last).wanted);
     removeFile(fs, descriptorPath(home, sessionId));
     await syncDirectoryAsync(fs, workersFolder(home));
     this.#written.delete(sessionId);
@@ -132,8 +134,8 @@ export class Records {
       try {
         await replaceFileAsync(fs, descriptorPath(home, sessionId), encodeDescriptor(sessionId, shape, { epoch, at }));
       } catch (error) {
-        // It is there, unlike what was written before: whatever comes next is written, or removed.
-        if (isInPlace(error)) this.#written.set(sessionId, NOT_DURABLE);
+        // It may be there, unlike what was written before: whatever comes next is written, or removed.
+        if (mayBeInPlace(error)) this.#written.set(sessionId, NOT_DURABLE);
         throw error;
       }
       this.#written.set(sessionId, text);
@@ -158,6 +160,7 @@ export class Records {
       createMarkerFile(fs, path);
     } catch {
       // Not even a name could be made: the caller reports the first error and tries again.
+      this.#strays.set(sessionId, [...(this.#strays.get(sessionId) ?? []).filter((other) => other !== path), path]);
       return false;
     }
     for (const other of standing) removeFile(fs, other);
@@ -166,12 +169,13 @@ export class Records {
   }
 
   async #dropBareIntents(sessionId: string): Promise<void> {
-    const standing = this.#intents.get(sessionId);
-    if (!standing) return;
+    const named = [...(this.#intents.get(sessionId) ?? []), ...(this.#strays.get(sessionId) ?? [])];
+    if (named.length === 0) return;
     const { home, fs } = this.#options;
-    for (const path of standing) removeFile(fs, path);
+    for (const path of named) removeFile(fs, path);
     await syncDirectoryAsync(fs, workersFolder(home));
     this.#intents.delete(sessionId);
+    this.#strays.delete(sessionId);
   }
 }
 

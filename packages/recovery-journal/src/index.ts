@@ -3,7 +3,7 @@ export { nodeFileSystem } from "./node-file-system.ts";
 export { ensurePrivateDirectory, ensurePrivateDirectoryAsync } from "./durable/private-directory.ts";
 export { publishFile, type PublishResult } from "./durable/publish-file.ts";
 export { removeTree } from "./durable/remove-tree.ts";
-export { isInPlace, type OutcomeCode, systemErrnoOf } from "./durable/outcome.ts";
+export { isInPlace, mayBeInPlace, type OutcomeCode, stepError, systemErrnoOf } from "./durable/outcome.ts";
 export { replaceFile, replaceFileAsync } from "./durable/replace-file.ts";
 export { type BoundedRead, createMarkerFile, readBounded, removeFile } from "./durable/small-files.ts";
 export { syncDirectory, syncDirectoryAsync } from "./durable/sync-directory.ts";

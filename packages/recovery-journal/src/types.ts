@@ -1,7 +1,7 @@
 import type { Clock } from "@holdfast/shared-process";
 import type { LegacyOperation } from "./legacy/scan-legacy.ts";
 
-/** JSON object as stored in a record's `detail`. */
+/** JSON as it is stored, such as a record's `detail`. */
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | { readonly [key: string]: JsonValue };
 export type JsonObject = { readonly [key: string]: JsonValue };
 
@@ -112,7 +112,10 @@ export interface OpenJournalOptions<Kind extends string> {
   readonly owner: JournalOwner;
   /** The owner's closed set of operation kinds; a record of another kind is corruption. */
   readonly kinds: readonly Kind[];
-  /** Asked about an owner that did not release: only `gone` lets the open go on. */
+  /**
+   * Asked about an owner of another generation that did not release, and about that of an unfinished claim: only `gone` lets
+   * the open go on.
+   */
   readonly probeOwner: (owner: JournalOwner) => "gone" | "current" | "unknown";
   /** `existing`: a missing journal fails closed. Default `any`. */
   readonly expect?: "any" | "existing";
@@ -120,12 +123,15 @@ export interface OpenJournalOptions<Kind extends string> {
   readonly engine?: JournalEngine;
   readonly fs?: import("./file-system.ts").FileSystem;
   readonly now?: () => number;
-  /** Times the mark behind the last record and the return to a small segment. */
+  /** Times the mark behind the last record, and the growth and the return of the segment's size. */
   readonly clock?: Pick<Clock, "monotonic" | "setTimer">;
-  /** Remembered requests kept: at most this many, at most this old. Defaults 10,000 and 24 h (CLI.md §6). */
+  /**
+   * Remembered requests kept: at most this many, at most this old, but always those of open operations. Defaults 10,000 and
+   * 24 h. The oldest go earlier where all take more than 2.5 MiB.
+   */
   readonly remember?: { readonly count: number; readonly ageMs: number };
   /**
-   * A file in the origin's format whose open work is reported beside the journal's. It is read once, at the open, and never
+   * A file in the origin's format whose open work is reported beside the journal's. It is read at the open, and never
    * written; if it is refused, so is the open. A missing file has no work.
    */
   readonly legacy?: string;
@@ -134,25 +140,31 @@ export interface OpenJournalOptions<Kind extends string> {
 }
 
 /**
- * One writer's open journal. Every promise resolves only when its record is on disk (group commit: one flush for all that was
- * appended in one turn). After a failed write or flush it is `poisoned`: every later call rejects with
- * `CodedError("journal_poisoned")`; full disks reject with `CodedError("disk_full")` before a token exists and leave a valid file.
+ * One writer's open journal. What changes it is on disk when its promise resolves (group commit: one flush for all that was
+ * appended in one turn). A rejection, by `CodedError`, says that the record is not there, unless it is one of two:
+ * `journal_poisoned` (a write or flush failed) and `journal_fenced` (another writer took over), after which the journal takes
+ * nothing more. `disk_full`: no token exists, the file is valid, a later call may succeed; a flush for which there is no room
+ * poisons. Any call that appends may also reject with `journal_full`, `record_too_large` or, after `close`, `journal_closed`.
  */
 export interface Journal<Kind extends string = string> {
   readonly state: "live" | "poisoned" | "fenced" | "closed";
   /** What the `legacy` file leaves open. No token of it exists: an end for it is stale (I85). */
   readonly legacy: readonly LegacyOperation[];
+  /** Rejects with `duplicate_operation` while one of this id is open. */
   begin(request: BeginRequest<Kind>): Promise<OperationToken<Kind>>;
-  /** Begin and remember in one atomic line: accepted work and the request that asked for it. */
+  /**
+   * Begin and remember in one atomic line: accepted work and the request that asked for it. Rejects as `begin`, and with
+   * `duplicate_request` for a request that is remembered.
+   */
   admit(
     request: BeginRequest<Kind>,
     remembered: { readonly requestId: string; readonly hash: string },
   ): Promise<OperationToken<Kind>>;
   /** All or nothing, in one line. Duplicates, in the list or open, reject before anything is allocated (I73). */
   restore(requests: readonly BeginRequest<Kind>[]): Promise<readonly OperationToken<Kind>[]>;
-  /** The token of an operation that was open when the journal was opened; `null` when there is none. */
+  /** The token of an open operation, such as one that was open when the journal was opened; `null` when there is none. */
   adopt(key: OperationKey): OperationToken<Kind> | null;
-  /** Adds a note to an open operation, durably; rejects `CodedError("stale_token")` when it is not open. */
+  /** Adds a note to an open operation, durably; rejects with `stale_token` when it is not open, or its end is under way. */
   note(token: OperationToken<Kind>, detail: JsonObject): Promise<void>;
   /** Ends it. A stale or unknown token changes nothing and is counted. `outcome` is remembered for its request, if it has one. */
   end(token: OperationToken<Kind>, outcome: JsonObject): Promise<"ended" | "stale">;
@@ -163,8 +175,8 @@ export interface Journal<Kind extends string = string> {
   /** Unresolved ones. */
   quarantines(): readonly Quarantine[];
   /**
-   * Says, durably, what was decided about a quarantine. Its evidence stays: the bytes are a person's to remove. Rejects
-   * `CodedError("unknown_quarantine")` when there is none of this id, or it is resolved.
+   * Says, durably, what was decided about a quarantine. Its evidence stays: the bytes are a person's to remove. Rejects with
+   * `unknown_quarantine` when there is none of this id, or it is resolved.
    */
   resolveQuarantine(id: string, resolution: JsonObject): Promise<void>;
   counters(): {
@@ -173,6 +185,6 @@ export interface Journal<Kind extends string = string> {
     readonly records: number;
     readonly compactions: number;
   };
-  /** Writes the synced `release`, so that the next owner needs no probe. Idempotent. */
+  /** Writes the synced `release`, so that the next owner needs no probe; where that fails it does. Idempotent, never rejects. */
   close(): Promise<void>;
 }

@@ -1,5 +1,5 @@
 import { dirname } from "node:path";
-import { CodedError, endTree, errnoOf, reasonOf } from "@holdfast/shared-process";
+import { CodedError, endTree, reasonOf } from "@holdfast/shared-process";
 import { readJournal, removeFile, removeJournal } from "@holdfast/recovery-journal";
 import {
   isAction,
@@ -11,7 +11,7 @@ import {
 import type { RetainedProcess, SessionStore } from "@holdfast/session-worker/transport";
 import type { StopIntent, WorkerProcess } from "../lifecycle/state.ts";
 import { MARKER_NAME } from "../names.ts";
-import { saysDiskFull } from "../disk.ts";
+import { takesNothing } from "../disk.ts";
 import type { Collected } from "./collected.ts";
 import type { Context } from "./context.ts";
 import { freshValues } from "./context.ts";
@@ -109,12 +109,7 @@ export class Ender {
     try {
       await this.#settleFor(sessionId, intent, left);
     } catch (error) {
-      if (
-        !(saysDiskFull(error) || errnoOf(error) === "EROFS") ||
-        intent.goal === "passivate" ||
-        intent.goal === "replace"
-      )
-        throw error;
+      if (!takesNothing(error) || intent.goal === "passivate" || intent.goal === "replace") throw error;
       this.#context.log.warn(
         { sessionId, reason: reasonOf(error), left },
         "the disk takes nothing; open work is settled at the resume",

@@ -98,6 +98,8 @@ export class Creations {
 
   /** A repeat of a creation that succeeded before: the session as it is, or as it becomes while it is still being launched. */
   async #again(sessionId: string): Promise<SessionRow> {
+    // Whoever wrote its record may have ended before that was durable.
+    await this.#services.context.catalog.settle(sessionId);
     const state = this.#services.context.registry.published(sessionId)?.name;
     const launches = state === "launching" || state === "starting";
     return launches ? await untilReady(this.#services, sessionId) : this.#services.sessions.row(sessionId);

@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { nodeFileSystem } from "@holdfast/recovery-journal";
+import type { FileSystem } from "@holdfast/recovery-journal";
 import { createObserver, systemClock, systemIds } from "@holdfast/shared-process";
 import { sessionDirectory } from "@holdfast/session-worker/transport";
 import { pino } from "pino";
@@ -31,8 +32,8 @@ afterEach(async () => {
 });
 
 /** A supervisor's requests, and the home's sessions as that one reads them. */
-function supervisor(): { requests: Requests; catalog: Catalog } {
-  const catalog = new Catalog(home);
+function supervisor(fs: FileSystem = nodeFileSystem): { requests: Requests; catalog: Catalog } {
+  const catalog = new Catalog(home, fs);
   const requests = new Requests(
     {
       catalog,
@@ -165,4 +166,30 @@ it("I143 an answer counts although the record that names its request was not wri
   const successor = supervisor();
   expect(successor.catalog.get(sessionId)?.recentRequests).toHaveLength(1);
   expect(await successor.requests.once(stop, never)).toEqual({ sessionId, state: "stopped" });
+});
+
+it("I143 tells a repeat that it is done only when the effect of the first, which failed on its last step, is durable", async () => {
+  let broken = true;
+  let synced = 0;
+  const fs: FileSystem = {
+    ...nodeFileSystem,
+    fsyncAsync: async (fd) => {
+      const isFolder = nodeFileSystem.fstat(fd).ino === nodeFileSystem.lstat(sessionDirectory(home, sessionId)).ino;
+      if (broken && isFolder) throw Object.assign(new Error("broken"), { code: "EIO" });
+      if (isFolder) synced += 1;
+      await nodeFileSystem.fsyncAsync(fd);
+    },
+  };
+  const { requests, catalog } = supervisor(fs);
+  const effect = async (stamp: { requestId: string; hash: string }): Promise<Answered<object>> => {
+    await catalog.update(sessionId, (record) => ({ ...withRequest(record, stamp), wanted: "stopped" }));
+    return answered("stopped");
+  };
+  await expect(requests.once(stop, effect)).rejects.toMatchObject({ code: "replaced_not_durable" });
+  await expect(requests.once(stop, () => answered("stopped"))).rejects.toMatchObject({ code: "replaced_not_durable" });
+  broken = false;
+  await expect(supervisor(fs).requests.once(stop, () => answered("stopped"))).resolves.toMatchObject({
+    state: "stopped",
+  });
+  expect(synced).toBe(1);
 });

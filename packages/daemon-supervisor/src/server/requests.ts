@@ -86,16 +86,24 @@ export class Requests {
     if (known && known.hash !== hash) throw reusedRequest(requestId);
     if (known?.answer) return known.answer;
     const repeated = known?.sessionId ? { sessionId: known.sessionId } : null;
-    const { answer, final, after } = await work({ requestId, hash }, repeated).catch((error: unknown) => {
+    const made = work({ requestId, hash }, repeated).then((answered) => this.#proven(answered));
+    const { answer, final, after } = await made.catch((error: unknown) => {
       // It took effect and its answer is an error, such as a time that was over: a repeat must not take effect again.
       const sessionId = this.#effectOf(requestId);
       if (sessionId !== null) this.#keep(requestId, { hash, sessionId, answer: null });
       throw error;
     });
-    const sessionId = "sessionId" in answer && typeof answer.sessionId === "string" ? answer.sessionId : null;
+    const sessionId = sessionOf(answer);
     const isDurable = await this.remember(requestId, { hash, sessionId, answer: final ? answer : null });
     after?.(isDurable);
     return answer;
+  }
+
+  /** What is told as over is durable, also where nothing was left to write: an earlier write may have failed on its last step. */
+  async #proven<R extends object>(answered: Answered<R>): Promise<Answered<R>> {
+    const sessionId = answered.final ? sessionOf(answered.answer) : null;
+    if (sessionId !== null) await this.#context.catalog.settle(sessionId);
+    return answered;
   }
 
   /** The session whose record names the request beside its effect. */
@@ -222,6 +230,9 @@ export class Requests {
     log.error({ refused, aside }, "the journal of requests is damaged: older requests are not remembered");
   }
 }
+
+const sessionOf = (answer: object): string | null =>
+  "sessionId" in answer && typeof answer.sessionId === "string" ? answer.sessionId : null;
 
 /** What a journal can hold of an answer: without members that are absent. */
 const plain = (answer: object): JsonObject => JSON.parse(JSON.stringify(answer));

@@ -1,26 +1,15 @@
 import type { Socket } from "node:net";
 import { dirname } from "node:path";
-import { ensurePrivateDirectory, isDiskFull, systemErrnoOf } from "@holdfast/recovery-journal";
+import { ensurePrivateDirectory } from "@holdfast/recovery-journal";
 import { Listener } from "@holdfast/session-worker/transport";
-import { Peer, ProtocolError, encodeFrame, isErrorCode, methods } from "@holdfast/client/protocol";
+import { Peer, ProtocolError, encodeFrame, methods } from "@holdfast/client/protocol";
 import type { Hello, MethodName, MethodParams, MethodResults } from "@holdfast/client/protocol";
-import { reasonOf } from "@holdfast/shared-process";
 import type { Logger } from "pino";
 import { handlers } from "./handlers.ts";
 import type { Call } from "./handlers.ts";
+import { asProtocolError } from "./protocol-error.ts";
 import type { Creations } from "./create.ts";
 import type { Services } from "./services.ts";
-
-/** Errors of lower layers that clients know by the same code (CLI.md §4). */
-function asProtocolError(error: unknown): unknown {
-  if (error instanceof ProtocolError) return error;
-  const code = error instanceof Error && "code" in error ? error.code : undefined;
-  if (typeof code === "string" && isErrorCode(code)) return new ProtocolError(code, reasonOf(error));
-  const errno = systemErrnoOf(error);
-  if (isDiskFull(error)) return new ProtocolError("disk_full", reasonOf(error));
-  if (errno === "EMFILE" || errno === "ENFILE") return new ProtocolError("too_many_open_files", reasonOf(error));
-  return error;
-}
 
 const isMethod = (name: string): name is MethodName => Object.hasOwn(methods, name);
 

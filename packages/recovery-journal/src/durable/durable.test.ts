@@ -14,7 +14,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { nodeFileSystem as fs } from "../node-file-system.ts";
 import { SimulatedDisk } from "../testing/index.ts";
-import { isInPlace } from "./outcome.ts";
+import { isInPlace, mayBeInPlace } from "./outcome.ts";
 import { ensurePrivateDirectory, ensurePrivateDirectoryAsync } from "./private-directory.ts";
 import { publishFile } from "./publish-file.ts";
 import { replaceFile, replaceFileAsync } from "./replace-file.ts";
@@ -149,6 +149,39 @@ describe("on a disk that fails", () => {
     disk.inject({ call: "write", errno: "EIO" });
     expect(thrownBy(() => publishFile(disk, "/q", "x"))).toMatchObject({ code: "not_published" });
     expect(disk.readdir("/")).toEqual(["p"]);
+  });
+
+  it.each(["none", "all"] as const)(
+    "I109 is certain of nothing when the reply of a link is lost (done: %s) and its look fails",
+    (effect) => {
+      const disk = new SimulatedDisk();
+      disk.inject({ call: "link", errno: "ESTALE", effect });
+      disk.inject({ call: "lstat", errno: "EIO", pathEnds: "/p" });
+      const error = thrownBy(() => publishFile(disk, "/p", "x"));
+      expect(error).toMatchObject({ code: "maybe_published", data: { path: "/p" }, cause: { code: "ESTALE" } });
+      expect([isInPlace(error), mayBeInPlace(error), disk.readdir("/")]).toEqual([
+        false,
+        true,
+        effect === "all" ? ["p"] : [],
+      ]);
+    },
+  );
+
+  it.each(["EIO", "ENOENT"])(
+    "I109 does not call a link undone that can still be made: %s of the temporary",
+    (errno) => {
+      const disk = new SimulatedDisk();
+      disk.inject({ call: "link", errno: "ESTALE" });
+      disk.inject({ call: "unlink", errno });
+      expect(thrownBy(() => publishFile(disk, "/p", "x"))).toMatchObject({ code: "maybe_published" });
+    },
+  );
+
+  it("I109 leaves no marker whose mode could not be set", () => {
+    const disk = new SimulatedDisk();
+    disk.inject({ call: "fchmod", errno: "EIO" });
+    expect(() => createMarkerFile(disk, "/m")).toThrow("EIO");
+    expect([disk.readdir("/"), disk.openDescriptors]).toEqual([[], 0]);
   });
 
   it.each(["/", "/m"])("I109 leaves no marker that its maker does not know of, when the sync of %s fails", (path) => {

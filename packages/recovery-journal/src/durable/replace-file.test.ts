@@ -1,7 +1,7 @@
 import { CodedError } from "@holdfast/shared-process";
 import { assert, describe, expect, it } from "vitest";
 import { type CallName, SimulatedDisk } from "../testing/index.ts";
-import { isInPlace, systemErrnoOf } from "./outcome.ts";
+import { isInPlace, mayBeInPlace, systemErrnoOf } from "./outcome.ts";
 import { replaceFile, replaceFileAsync } from "./replace-file.ts";
 import { isDiskFull } from "./write-all.ts";
 
@@ -59,6 +59,53 @@ describe.each(Object.entries(replacements))("%s", (_, replace) => {
       }
     }
     expect(codes).toEqual(new Set(["not_replaced", "replaced", "replaced_not_durable"]));
+  });
+});
+
+const lost = (effect: "none" | "all"): SimulatedDisk => {
+  const disk = withOld();
+  disk.inject({ call: "rename", errno: "ESTALE", effect });
+  return disk;
+};
+
+describe.each(Object.entries(replacements))("%s, where the disk does not answer", (_, replace) => {
+  it.each(["open", "fstat", "read", "close"] as const)(
+    "I109 is certain of nothing when the rename's reply is lost and %s of the look fails",
+    async (call) => {
+      const disk = lost("all");
+      disk.inject({ call, errno: "EIO", pathEnds: "/f" });
+      const error = await replace(disk);
+      expect(error).toMatchObject({ code: "maybe_replaced", data: { path: "/f" }, cause: { code: "ESTALE" } });
+      expect([isInPlace(error), mayBeInPlace(error), systemErrnoOf(error)]).toEqual([false, true, "ESTALE"]);
+      expect([await replace(disk), contents(disk.crashStates())]).toEqual([undefined, ["new"]]);
+    },
+  );
+
+  it("I109 knows without a look that a rename was not done whose source it could remove", async () => {
+    const disk = lost("none");
+    disk.inject({ call: "open", errno: "EIO", pathEnds: "/f" });
+    expect(await replace(disk)).toMatchObject({ code: "not_replaced", cause: { code: "ESTALE" } });
+    expect([disk.readdir("/"), disk.contentOf("/f").toString()]).toEqual([["f"], "old"]);
+  });
+
+  it("I109 does not call a rename undone that can still be done, as its source could not be removed", async () => {
+    const disk = lost("none");
+    disk.inject({ call: "unlink", errno: "EIO" });
+    expect(await replace(disk)).toMatchObject({ code: "maybe_replaced" });
+    const done = lost("all");
+    done.inject({ call: "unlink", errno: "EIO" });
+    expect([await replace(done), contents(done.crashStates())]).toEqual([undefined, ["new"]]);
+  });
+
+  it("I109 has removed the source of a lost rename before it looks, so that it cannot be done behind the look", async () => {
+    const disk = lost("none");
+    const late: string[] = [];
+    disk.onCall = (call, path) => {
+      if (call === "open" && path === "/f") late.push(disk.readdir("/").join());
+    };
+    disk.inject({ call: "unlink", errno: "ENOENT", effect: "all" });
+    expect(await replace(disk)).toMatchObject({ code: "not_replaced" });
+    expect(late).toEqual(["f"]);
   });
 });
 

@@ -8,10 +8,10 @@ import { discardTemporary, PRIVATE_FILE_MODE, writeTemporary, writeTemporaryAsyn
 
 /**
  * Replaces a file whole (I69, I109): after a crash the old bytes or the new ones are there, never a mixture. Mode 0600 unless
- * given. A link at `path` is replaced itself; a directory that is a link is refused. Throws `CodedError`, the system error as
- * its cause: `not_replaced` (the old bytes are in place, for certain, and no temporary file) or `replaced_not_durable` (the
- * new bytes are in place, and a power cut may bring the old ones back: the same call again makes them durable, or says again
- * that they are not).
+ * given. A link at `path` is replaced itself; a directory that is a link is refused. Throws `CodedError`, the error of the
+ * step that failed as its cause: `not_replaced` (the old bytes are in place, for certain), `replaced_not_durable` (the new
+ * bytes are in place, and a power cut may bring the old ones back) or `maybe_replaced` (the disk does not say which are). The
+ * same call again makes them durable, or says again that they are not. A temporary file that cannot be removed stays.
  */
 export function replaceFile(
   fs: FileSystem,
@@ -61,14 +61,18 @@ function refuseLinkedDirectory(fs: FileSystem, path: string): void {
   throw new CodedError("unsafe_directory", `${directory} is a symbolic link`, { data: { path: directory } });
 }
 
-/** An error of `rename` that does not say what happened (a lost reply) is settled by what a reader finds. */
+/** An error of `rename` that does not say what happened (a lost reply) is settled by what is found then. */
 function moveInto(fs: FileSystem, path: string, from: { temporary: string; content: Uint8Array }): void {
   const { temporary, content } = from;
   try {
     fs.rename(temporary, path);
   } catch (error) {
-    discardTemporary(fs, temporary);
+    // First the temporary name, without which a rename that is still on its way does nothing. It was there: none was done.
+    const removal = discardTemporary(fs, temporary);
+    if (removal === "removed") throw error;
     const found = readBounded(fs, path, content.length);
-    if (found.kind !== "read" || !found.bytes.equals(content)) throw error;
+    if (found.kind === "read" && found.bytes.equals(content)) return;
+    if (removal === "missing" && found.kind !== "unreadable") throw error;
+    throw outcomeError("maybe_replaced", path, error);
   }
 }

@@ -7,7 +7,8 @@ import { createExclusive, discardTemporary } from "./temporary-file.ts";
 
 /**
  * Creates an empty file whose existence is the message, durably. Throws EEXIST when it is there already; after any other
- * error it is not there, so that it says nothing that the caller does not know of.
+ * error it is removed again, so that it says nothing that the caller does not know of. Where the disk fails at that, too, it
+ * may be there.
  */
 export function createMarkerFile(fs: FileSystem, path: string): void {
   const fd = createExclusive(fs, path);

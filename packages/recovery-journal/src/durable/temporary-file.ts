@@ -1,3 +1,4 @@
+import { errnoOf } from "@holdfast/shared-process";
 import { randomBytes } from "node:crypto";
 import { constants } from "node:fs";
 import type { FileSystem } from "../file-system.ts";
@@ -6,13 +7,14 @@ import { writeAll } from "./write-all.ts";
 export const PRIVATE_FILE_MODE = 0o600;
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_RDWR } = constants;
 
-/** Opens a new file that nobody had: exclusive, never through a link, 0600 whatever the umask. */
+/** Opens a new file that nobody had: exclusive, never through a link, 0600 whatever the umask. One without its mode goes again. */
 export function createExclusive(fs: FileSystem, path: string, mode: number = PRIVATE_FILE_MODE): number {
   const fd = fs.open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, PRIVATE_FILE_MODE);
   try {
     fs.fchmod(fd, mode);
   } catch (error) {
     fs.close(fd);
+    discardTemporary(fs, path);
     throw error;
   }
   return fd;
@@ -62,11 +64,13 @@ function temporaryName(path: string): string {
   return `${path}.${randomBytes(6).toString("hex")}.tmp`;
 }
 
-/** Removes a temporary file after the error that matters. */
-export function discardTemporary(fs: FileSystem, temporary: string): void {
+/** Removes a temporary file after the error that matters, and says whether it was there. */
+export function discardTemporary(fs: FileSystem, temporary: string): "removed" | "missing" | "unknown" {
   try {
     fs.unlink(temporary);
-  } catch {
-    // A temporary name that stays (or was never made) is read by nobody; the first error is the one to report.
+    return "removed";
+  } catch (error) {
+    // A temporary name that stays is read by nobody; the first error is the one to report.
+    return errnoOf(error) === "ENOENT" ? "missing" : "unknown";
   }
 }

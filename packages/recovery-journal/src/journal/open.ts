@@ -17,11 +17,13 @@ import { emptyState, type JournalState } from "./state.ts";
 import { JournalWriter } from "./writer.ts";
 
 /**
- * Opens a journal for its one writer. Refused journals keep every byte. Throws `CodedError`: `disk_full` (nothing was
- * changed), `unsafe_directory`, `journal_full` (the state exceeds the largest segment), `journal_busy` (other openers kept
- * winning), `journal_unavailable` (any other error of the disk). An owner of the caller's own generation is not probed: it is
- * the caller's earlier writer, and the claim fences it. A journal whose report has a quarantine opens, so that it can be
- * resolved: until then its owner serves nothing from it.
+ * Opens a journal for its one writer. Refused journals keep every byte. Throws `CodedError`: `disk_full` and
+ * `journal_unavailable` (any other error of the disk, which is the cause), `unsafe_directory`, `journal_full` (the state
+ * exceeds the largest segment), `journal_busy` (other openers kept winning), `record_too_large` (the owner's name). None of them loses an acknowledged record; an
+ * error of the disk may leave an unfinished claim, or a first segment, of the caller's generation: with the same one a later
+ * open goes on, any other probes it. An owner of the caller's own generation is not probed: it is the caller's earlier writer,
+ * and the claim fences it. A journal whose report has a quarantine opens, so that it can be resolved: until then its owner
+ * serves nothing from it.
  */
 export async function openJournal<Kind extends string>(
   options: OpenJournalOptions<Kind>,

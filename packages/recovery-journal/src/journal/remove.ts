@@ -8,9 +8,10 @@ import { nodeFileSystem } from "../node-file-system.ts";
 import { listNames } from "./inspect.ts";
 
 /**
- * Removes the closed journal of a session with nothing open and nothing to remember. The oldest segment goes first, each durably,
- * so that a crash in between cannot bring back what a newer one ended. A directory with other files in it stays, such as the
- * evidence of quarantines, which is a person's to remove.
+ * Removes the segments of a journal that the caller has closed, with nothing open and nothing to remember: nothing of that is
+ * looked at here. The oldest segment goes first, each durably, so that a crash in between cannot bring back what a newer one
+ * ended. A directory with other files in it stays, such as the evidence of quarantines, which is a person's to remove. That it
+ * is gone already is fine; throws the system's error.
  */
 export function removeJournal(directory: string, fs: FileSystem = nodeFileSystem): void {
   try {
