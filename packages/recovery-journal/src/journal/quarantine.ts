@@ -110,9 +110,9 @@ function inspectDamage(fs: FileSystem, { directory, kinds }: InspectTarget): Ins
   let next = first;
   while (next.kind === "refused") {
     if (next.why !== "corrupt" && next.why !== "oversize") return next;
-    const below = segmentNumber(basename(next.path));
-    if (below === null) return next;
-    next = inspectJournal(fs, { directory, kinds, below });
+    const damaged = segmentNumber(basename(next.path));
+    if (damaged === null) return next;
+    next = inspectJournal(fs, { directory, kinds, upTo: damaged - 1 });
   }
   return first;
 }
