@@ -25,7 +25,8 @@ export function reportOf<Kind extends string>(
     segment,
     owner: head.owner,
     released: state.released,
-    open: openOperations(state, kinds),
+    // The state goes on with the open journal; what is reported stays.
+    open: openOperations(state, kinds).map((operation) => ({ ...operation, notes: [...operation.notes] })),
     remembered: [...state.requests.values()],
     quarantines: [...state.quarantines.values()],
     tornBytes,
