@@ -1,5 +1,7 @@
-import { readdirSync } from "node:fs";
+import { readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, it } from "vitest";
+import { digestOf, openJournal, quarantineJournal } from "../packages/recovery-journal/src/index.ts";
 import { Home } from "./support/home.ts";
 import { smallDisk } from "./support/small-disk.ts";
 import { errorCode, parseRow } from "./support/rows.ts";
@@ -47,6 +49,30 @@ it("I141 a full disk does not keep a session from being deleted, nor too many op
   expect((await home.agent(["session", "set", "s", ...many])).code).toBe(2);
   await home.ok(["stop", "s"]);
   disk.fill();
+  await home.ok(["session", "delete", "s", "--yes"]);
+  expect(await home.list()).toEqual([]);
+});
+
+it("I71 a session whose journal is in quarantine is not deleted until that is resolved", async () => {
+  await using home = await Home.open();
+  const { sessionId } = await home.newSession("s");
+  await home.ok(["prompt", "s", "true"]);
+  await home.ok(["stop", "s"]);
+  const directory = join(home.path, "sessions", sessionId, "journal");
+  const path = join(directory, readdirSync(directory)[0] ?? "");
+  writeFileSync(path, "damage\n");
+  const owner = { generation: "doctor", identity: {} };
+  const options = { directory, owner, kinds: [], probeOwner: () => "gone" as const };
+  const seen = { why: "corrupt" as const, path, sha256: digestOf(path) };
+  const put = await quarantineJournal({ ...options, seen, reason: "damaged" });
+  expect(put.kind).toBe("quarantined");
+  const refused = await home.agent(["session", "delete", "s", "--yes", "--json"]);
+  expect([refused.code, errorCode(refused.stderr)]).toEqual([7, "session_quarantined"]);
+  expect(refused.stderr).toContain("is not resolved");
+  const opened = await openJournal(options);
+  if (opened.kind !== "opened") throw new Error(opened.kind);
+  for (const { id } of opened.journal.quarantines()) await opened.journal.resolveQuarantine(id, { decision: "none" });
+  await opened.journal.close();
   await home.ok(["session", "delete", "s", "--yes"]);
   expect(await home.list()).toEqual([]);
 });

@@ -168,7 +168,7 @@ describe("agent journal show", () => {
     const line = {
       version: 1,
       activeSessionId: "\u001b[2J",
-      sessionId: "s",
+      sessionId: "a\u202eb\u2066c\u200fd\ufeffe\u2028f\u0085g",
       busy: true,
       operation: "p",
       recordedAt: 1e300,
@@ -178,7 +178,9 @@ describe("agent journal show", () => {
     const { code, out } = await agent(["show", file], true);
     expect(code).toBe(0);
     expect(out).toContain("?[2J");
-    expect(out).not.toContain("\u001b");
+    expect(out).toContain("a?b?c?d?e?f?g");
+    expect(out).not.toMatch(/[^\P{C}\n]|\p{Zl}/u);
+    expect((await agent(["show", file])).out).not.toMatch(/[^\P{C}\n\t]|\p{Zl}/u);
   });
 
   it("I85 shows a file of the origin's lines, its own keys apart", async () => {
@@ -301,6 +303,12 @@ describe("agent journal verify", () => {
       code: 7,
       value: { kind: "legacy", reason: "corrupt", offset: 0 },
     });
+    for (const bytes of ["\0".repeat(600), "hello", "\n"]) {
+      writeFileSync(file, bytes);
+      expect(await json("verify", file)).toMatchObject({ code: 7, value: { verdict: "refused", offset: 0 } });
+    }
+    writeFileSync(file, "");
+    expect((await agent(["verify", file])).code).toBe(0);
   });
 });
 

@@ -82,6 +82,5 @@ const coloured = (text: string, colour: Colour): string => `\u001b[${codes[colou
 const pad = (text: string, width: number): string => text + " ".repeat(Math.max(0, width - textWidth(text)));
 const cut = (text: string, width: number): string =>
   textWidth(text) <= width ? text : `${beginning(text, Math.max(0, width - 1))}…`;
-/** Names and paths come from elsewhere: nothing in them may move the cursor. */
-// oxlint-disable-next-line no-control-regex
-export const printable = (text: string): string => text.replace(/[\u0000-\u001f\u007f-\u009f]/g, "?");
+/** Names and paths come from elsewhere: nothing in them may move the cursor, turn the direction of what follows, or be unseen. */
+export const printable = (text: string): string => text.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, "?");

@@ -19,7 +19,7 @@ export {
 } from "./journal/quarantine.ts";
 export { readJournal } from "./journal/read.ts";
 export { removeJournal } from "./journal/remove.ts";
-export { type LegacyReport, readLegacyJournal } from "./legacy/read-legacy.ts";
+export { type LegacyReport, type LegacyWork, readLegacyJournal } from "./legacy/read-legacy.ts";
 export type { LegacyOperation, LegacySession } from "./legacy/scan-legacy.ts";
 export { findLine } from "./lines/find-line.ts";
 export { lastLine } from "./lines/last-line.ts";

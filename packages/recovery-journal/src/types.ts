@@ -1,5 +1,5 @@
 import type { Clock } from "@holdfast/shared-process";
-import type { LegacyOperation } from "./legacy/scan-legacy.ts";
+import type { LegacyWork } from "./legacy/read-legacy.ts";
 
 /** JSON as it is stored, such as a record's `detail`. */
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | { readonly [key: string]: JsonValue };
@@ -95,7 +95,8 @@ export type OpenJournalResult<Kind extends string> =
   | {
       readonly kind: "opened";
       readonly journal: Journal<Kind>;
-      readonly report: JournalReport<Kind> & { kind: "fresh" | "ok" } & { readonly legacy: readonly LegacyOperation[] };
+      /** `legacy`: what the file of this option leaves open. No token of it exists: an end for it is stale (I85). */
+      readonly report: JournalReport<Kind> & { kind: "fresh" | "ok" } & { readonly legacy: LegacyWork };
     }
   | { readonly kind: "owned"; readonly owner: JournalOwner }
   | Extract<JournalReport<Kind>, { kind: "refused" }>;
@@ -131,8 +132,8 @@ export interface OpenJournalOptions<Kind extends string> {
    */
   readonly remember?: { readonly count: number; readonly ageMs: number };
   /**
-   * A file in the origin's format whose open work is reported beside the journal's. It is read at the open, and never
-   * written; if it is refused, so is the open. A missing file has no work.
+   * A file in the origin's format whose open work is reported beside the journal's, with whether its last line was cut off and may
+   * hide some. It is read at the open and never written; if it is refused, so is the open. A missing file has no work.
    */
   readonly legacy?: string;
   /** The salt of each new segment, 8 hex digits. Default: random. */
@@ -148,8 +149,6 @@ export interface OpenJournalOptions<Kind extends string> {
  */
 export interface Journal<Kind extends string = string> {
   readonly state: "live" | "poisoned" | "fenced" | "closed";
-  /** What the `legacy` file leaves open. No token of it exists: an end for it is stale (I85). */
-  readonly legacy: readonly LegacyOperation[];
   /** Rejects with `duplicate_operation` while one of this id is open. */
   begin(request: BeginRequest<Kind>): Promise<OperationToken<Kind>>;
   /**

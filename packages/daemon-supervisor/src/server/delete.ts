@@ -1,8 +1,8 @@
 import { ProtocolError } from "@holdfast/client/protocol";
 import type { MethodParams, SessionRow } from "@holdfast/client/protocol";
-import { isDiskFull, removeFile, syncDirectoryAsync } from "@holdfast/recovery-journal";
+import { isDiskFull, readJournal, removeFile, syncDirectoryAsync } from "@holdfast/recovery-journal";
 import { reasonOf } from "@holdfast/shared-process";
-import { sessionDirectory } from "@holdfast/session-worker/transport";
+import { operationKinds, sessionDirectory } from "@holdfast/session-worker/transport";
 import type { SessionRecord } from "@holdfast/session-worker/transport";
 import { deletedDirectory, discardDeleted } from "../deleted.ts";
 import { logsFolder, sessionsFolder } from "../home.ts";
@@ -56,6 +56,7 @@ async function remove(
   const { context, sessions } = services;
   const { fs, home, catalog, registry } = context;
   const record = sessions.actionable(sessionId);
+  refuseUncertain(services, sessionId);
   await endFailed(services, sessionId);
   if (registry.newest(sessionId) !== null) throw running(sessionId);
   const row = sessions.row(sessionId);
@@ -72,6 +73,16 @@ async function remove(
     });
   });
   return { record, row };
+}
+
+/** A quarantine that nobody has settled keeps its session, with the evidence of what may have been under way (I71). */
+function refuseUncertain({ context: { fs, home } }: Services, sessionId: string): void {
+  const directory = `${sessionDirectory(home, sessionId)}/journal`;
+  const report = readJournal(directory, operationKinds, fs);
+  const [quarantine] = report.kind === "ok" ? report.quarantines : [];
+  if (quarantine === undefined) return;
+  const message = `${directory}: quarantine ${quarantine.id} (${quarantine.why}) is not resolved`;
+  throw new ProtocolError("session_quarantined", message, { hint: `agent journal show ${directory}` });
 }
 
 /** The request stands in the record that goes: whoever finishes the removal knows who asked for it. A full disk must not keep it. */

@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { nodeFileSystem } from "@holdfast/recovery-journal";
+import { digestOf, nodeFileSystem, openJournal, quarantineJournal } from "@holdfast/recovery-journal";
 import type { FileSystem } from "@holdfast/recovery-journal";
 import { createObserver, systemClock, systemIds } from "@holdfast/shared-process";
 import { sessionDirectory } from "@holdfast/session-worker/transport";
@@ -141,6 +141,36 @@ it("I71 I140 a damaged journal is kept beside a new one, which remembers what co
   expect(await supervisor().requests.once(other, never)).toEqual({ sessionId, state: "ready" });
   const [aside = ""] = readdirSync(home).filter((name) => name.startsWith("journal.damaged-"));
   expect(readFileSync(`${home}/${aside}/${segment}`, "utf8")).toBe(garbage);
+});
+
+it("I71 I143 while the journal is in quarantine only a stop goes on, and all once that is resolved", async () => {
+  const first = supervisor().requests;
+  await first.once(stop, () => answered("stopped"));
+  await first.close();
+  const directory = `${home}/journal`;
+  const path = join(directory, readdirSync(directory)[0] ?? "");
+  writeFileSync(path, "not a journal\n".repeat(100));
+  const options = {
+    directory,
+    owner: { generation: "doctor", identity: {} },
+    kinds: [],
+    probeOwner: () => "gone" as const,
+  };
+  const seen = { why: "corrupt" as const, path, sha256: digestOf(path) };
+  expect(await quarantineJournal({ ...options, seen, reason: "damaged" })).toMatchObject({ kind: "quarantined" });
+  const { requests } = supervisor();
+  const rename = { ...stop, requestId: "r2", method: "session/rename" };
+  await expect(requests.once(rename, never)).rejects.toMatchObject({
+    code: "journal_refused",
+    message: expect.stringContaining("is not resolved"),
+  });
+  expect(await requests.once(stop, () => answered("stopped again"))).toMatchObject({ state: "stopped again" });
+  const opened = await openJournal(options);
+  if (opened.kind !== "opened") throw new Error(opened.kind);
+  const [quarantine] = opened.journal.quarantines();
+  await opened.journal.resolveQuarantine(quarantine?.id ?? "", { decision: "none is asked for again" });
+  await opened.journal.close();
+  expect(await requests.once(rename, () => answered("ready"))).toMatchObject({ state: "ready" });
 });
 
 it("I143 where nothing can be looked up, what is not right in any case is refused, and a stop goes on", async () => {

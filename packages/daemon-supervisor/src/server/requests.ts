@@ -190,13 +190,22 @@ export class Requests {
     return this.#opening;
   }
 
-  /** A damaged journal is kept beside a new one (I71, I140): what it remembered is lost, and the log says so. */
+  /**
+   * A damaged journal is kept beside a new one (I71, I140): what it remembered is lost, and the log says so. Of one in quarantine
+   * a person decides: until then nobody knows what was asked before (I143).
+   */
   async #open(): Promise<Journal<never> | null> {
     // Whoever lost the home must not take the journal from its new owner.
     if (!this.#isOwner()) return null;
     try {
       const opened = await this.#openJournal();
-      if (opened.kind === "opened") return opened.journal;
+      if (opened.kind === "opened") {
+        const [quarantine] = opened.journal.quarantines();
+        if (quarantine === undefined) return opened.journal;
+        await opened.journal.close();
+        const where = requestsFolder(this.#context.home);
+        throw new CodedError("journal_refused", `${where}: quarantine ${quarantine.id} is not resolved`);
+      }
       this.#setAside(opened);
       const again = await this.#openJournal();
       if (again.kind === "opened") return again.journal;

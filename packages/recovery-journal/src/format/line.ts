@@ -55,7 +55,7 @@ export function encodeMark(durable: number, seed: number): Buffer {
   return Buffer.concat([Buffer.from("\n"), encodeLine(`{"d":${durable},"t":"mark"}`, seed)]);
 }
 
-/** The object of a line without its `\n`; `null` when the checksum or the JSON is wrong. */
+/** The object of a line without its `\n`; `null` when the checksum is wrong. What is checked and no object has no fields. */
 export function decodeLine(line: Uint8Array, seed: number): Readonly<Record<string, unknown>> | null {
   if (line.length <= SUFFIX_BYTES) return null;
   const bytes = Buffer.from(line.buffer, line.byteOffset, line.byteLength);
@@ -64,7 +64,7 @@ export function decodeLine(line: Uint8Array, seed: number): Readonly<Record<stri
   if (written === undefined) return null;
   const body = bytes.subarray(0, bodyLength);
   if (crc32(body, seed) !== Number.parseInt(written, 16)) return null;
-  return parseObject(`${body.toString("utf8")}}`);
+  return parseObject(`${body.toString("utf8")}}`) ?? {};
 }
 
 export function parseObject(text: string): Readonly<Record<string, unknown>> | null {

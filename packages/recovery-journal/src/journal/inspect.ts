@@ -8,6 +8,7 @@ import { evidenceSegment, isTemporaryName, READER_SEGMENT_MAX_BYTES, segmentName
 import type { Head } from "../format/records.ts";
 import type { JournalReport } from "../types.ts";
 import { scanSegment, type ScanTarget } from "./scan.ts";
+import { type Look, settle } from "./settle.ts";
 import type { JournalState } from "./state.ts";
 
 export type Refusal = Extract<JournalReport, { kind: "refused" }>;
@@ -37,40 +38,64 @@ export interface JournalNames {
 export interface InspectTarget {
   readonly directory: string;
   readonly kinds: ScanTarget["kinds"];
-  /** Segments from here on are not looked at: one's own claim. */
+  /**
+   * One's own claim: it and what is above is not looked at. Where something is above, its owner may be removing what is below, and
+   * this claim has lost: `fresh`.
+   */
   readonly below?: number;
+  /** The highest segment that is looked at. */
+  readonly upTo?: number;
 }
 
-/** A segment that is listed but gone when opened was retired by a compaction meanwhile; its successor is in the next list. */
-const LIST_ATTEMPTS = 16;
-
-/** Reads a journal's directory and never writes: the same bytes get the same verdict at every start (I71). */
+/**
+ * Reads a journal's directory and never writes: the same bytes get the same verdict at every start (I71), and bytes that a writer is
+ * in the middle of get none.
+ */
 export function inspectJournal(fs: FileSystem, target: InspectTarget): Inspection {
-  for (let attempt = 1; attempt <= LIST_ATTEMPTS; attempt += 1) {
-    const inspection = inspectOnce(fs, target);
-    if (inspection !== "retired") return inspection;
-  }
-  return refuse("unreadable", target.directory, "the segments change faster than they can be read");
+  const changing = "the segments change faster than they can be read";
+  return settle(() => lookOnce(fs, target)) ?? refuse("unreadable", target.directory, changing);
 }
 
-function inspectOnce(fs: FileSystem, target: InspectTarget): Inspection | "retired" {
-  const { directory, kinds } = target;
+/** Whether a verdict holds whatever a writer was doing: nobody writes what is whole otherwise. */
+export function isSure(inspection: Inspection): boolean {
+  if (inspection.kind === "refused") return inspection.why !== "corrupt";
+  return inspection.kind === "whole" && inspection.tornBytes === 0;
+}
+
+/** `retired`: a segment that is listed was replaced meanwhile; its successor is in the next list. */
+function lookOnce(fs: FileSystem, target: InspectTarget): Look<Inspection> | "retired" {
+  const { directory } = target;
+  const sure = (found: Inspection): Look<Inspection> => ({ found, isSure: true, seen: [] });
   let names: JournalNames;
   try {
     const problem = directoryProblem(fs, directory);
-    if (problem !== null) return refuse("permissions", directory, problem);
+    if (problem !== null) return sure(refuse("permissions", directory, problem));
     names = listNames(fs, directory);
   } catch (error) {
-    if (errnoOf(error) === "ENOENT") return { kind: "fresh", names: { segments: [], temporaries: [], evidence: [] } };
-    return refuse("unreadable", directory, reasonOf(error));
+    if (errnoOf(error) !== "ENOENT") return sure(refuse("unreadable", directory, reasonOf(error)));
+    return sure({ kind: "fresh", names: { segments: [], temporaries: [], evidence: [] } });
   }
-  const segments = names.segments.filter((segment) => segment < (target.below ?? Infinity));
+  const { below = Infinity, upTo = Infinity } = target;
+  if (names.segments.some((segment) => segment > below)) return sure({ kind: "fresh", names });
+  const seen: Uint8Array[] = [Buffer.from(names.segments.join())];
+  const found = judge(fs, target, { names, seen, segments: names.segments.filter((n) => n < below && n <= upTo) });
+  return found === "retired" ? found : { found, isSure: isSure(found), seen };
+}
+
+/** Goes from the highest segment down to the one that counts. What it reads is added to `seen`. */
+function judge(
+  fs: FileSystem,
+  { directory, kinds }: InspectTarget,
+  from: { readonly names: JournalNames; readonly segments: readonly number[]; readonly seen: Uint8Array[] },
+): Inspection | "retired" {
+  const { names, segments, seen } = from;
   let claim: Head | null = null;
   let damage: Refusal | null = null;
   for (const segment of segments) {
     const path = join(directory, segmentName(segment));
     const read = readSegment(fs, path);
     if (read === "retired" || !(read instanceof Uint8Array)) return read;
+    seen.push(read);
     const scan = scanSegment(read, { segment, kinds });
     if (scan.kind === "whole") return { ...scan, names, segment, claim };
     if (scan.kind === "corrupt") return refuse("corrupt", path, scan.message, scan.offset);

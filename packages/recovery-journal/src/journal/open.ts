@@ -2,8 +2,7 @@ import { CodedError, systemClock } from "@holdfast/shared-process";
 import { dirname } from "node:path";
 import { ensurePrivateDirectory } from "../durable/private-directory.ts";
 import { syncDirectory } from "../durable/sync-directory.ts";
-import { openLegacyWork } from "../legacy/read-legacy.ts";
-import type { LegacyOperation } from "../legacy/scan-legacy.ts";
+import { type LegacyWork, openLegacyWork } from "../legacy/read-legacy.ts";
 import { nodeFileSystem } from "../node-file-system.ts";
 import type { Journal, JournalOwner, OpenJournalOptions, OpenJournalResult } from "../types.ts";
 import { untilNotLost } from "./attempts.ts";
@@ -41,7 +40,7 @@ export async function openJournal<Kind extends string>(
 function openOnce<Kind extends string>(
   options: OpenJournalOptions<Kind>,
   request: ClaimRequest,
-  legacy: readonly LegacyOperation[],
+  legacy: LegacyWork,
 ): OpenJournalResult<Kind> | "lost" {
   const { fs, directory, kinds } = request;
   const found = inspectJournal(fs, { directory, kinds });
@@ -84,7 +83,7 @@ function opened<Kind extends string>(
     state: JournalState;
     found: Exclude<Inspection, { kind: "refused" }>;
     place: ClaimRequest;
-    legacy: readonly LegacyOperation[];
+    legacy: LegacyWork;
   },
 ): Extract<OpenJournalResult<Kind>, { kind: "opened" }> {
   const { file, state, place, legacy } = from;
@@ -94,7 +93,6 @@ function opened<Kind extends string>(
     place,
     file,
     state,
-    legacy,
     owner: place.owner,
     kinds: options.kinds,
     engine: options.engine ?? "inline",

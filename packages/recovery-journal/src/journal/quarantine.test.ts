@@ -180,8 +180,11 @@ describe("a quarantine", () => {
     expect(await quarantine(disk)).toMatchObject({ kind: "quarantined" });
   });
 
-  it("outlives the removal of its journal as evidence", async () => {
+  it("I71 keeps its journal from being removed until it is resolved, and outlives the removal as evidence", async () => {
     const disk = await quarantined();
+    const names = disk.readdir(DIRECTORY);
+    expect(() => removeJournal(DIRECTORY, disk)).toThrow(expect.objectContaining({ code: "quarantine_unresolved" }));
+    expect(disk.readdir(DIRECTORY)).toEqual(names);
     const journal = await openSimulated(disk);
     await journal.resolveQuarantine("q00000002", {});
     await journal.close();
@@ -208,7 +211,39 @@ function flipHead(disk: SimulatedDisk): void {
   disk.plant(`${DIRECTORY}/${name}`, bytes);
 }
 
-describe("a quarantine beside a writer that lives", () => {
+type Overwritten = { readonly kind: string; readonly problems: readonly string[] } | null;
+
+/** A segment without a head is put aside, and whoever has it open writes to it before one call of that. `null`: there is no such call. */
+async function overwriteAt(place: number): Promise<Overwritten> {
+  const disk = await diskWith((damaged) => damaged.plant(segmentPath(1), Buffer.alloc(600, "x")));
+  const seen = damageOf(disk);
+  const later = Buffer.alloc(600, "x").fill("y", 300, 310);
+  const fd = disk.open(segmentPath(1), 0);
+  let calls = 0;
+  let isFenced: boolean | null = null;
+  disk.onCall = () => {
+    calls += 1;
+    if (calls !== place) return;
+    disk.onCall = null;
+    isFenced = disk.exists(segmentPath(2));
+    disk.write(fd, later, 300, 10, 300);
+  };
+  const result = await quarantine(disk, seen);
+  disk.onCall = null;
+  if (isFenced === null) return null;
+  const problems: string[] = [];
+  const contents = (): Map<string, Buffer> =>
+    new Map(disk.readdir(DIRECTORY).map((name) => [name, disk.contentOf(`${DIRECTORY}/${name}`)]));
+  // What it wrote before it could find itself fenced may be acknowledged.
+  if (!isFenced && ![...contents().values()].some((bytes) => bytes.equals(later))) problems.push(`${place}: lost`);
+  disk.write(fd, Buffer.from("z"), 0, 1, 400);
+  const evidence = result.kind === "quarantined" ? contents().get(result.quarantine.evidence ?? "") : undefined;
+  if (evidence !== undefined && sha256(evidence) !== seen.sha256) problems.push(`${place}: other evidence`);
+  if (result.kind === "quarantined" && evidence === undefined) problems.push(`${place}: no evidence`);
+  return { kind: result.kind, problems };
+}
+
+describe("a quarantine beside a writer that lives", { timeout: 60_000 }, () => {
   it("I144 takes the very next number, and removes the oldest segment first", async () => {
     const disk = await diskWith((damaged) => {
       flip(damaged, segmentPath(1));
@@ -220,6 +255,34 @@ describe("a quarantine beside a writer that lives", () => {
     disk.onCall = (call, path) => void (call === "unlink" && path.endsWith(".jsonl") && removed.push(path));
     expect(await quarantine(disk)).toMatchObject({ kind: "quarantined", quarantine: { id: "q00000003" } });
     expect(removed).toEqual([segmentPath(1), segmentPath(2)]);
+  });
+
+  it("I71 I144 keeps the evidence that it records as it was, and all that was acknowledged, at whatever call that one writes", async () => {
+    const runs: Overwritten[] = [];
+    for (let place = 1; runs.at(-1) !== null; place += 1) runs.push(await overwriteAt(place));
+    expect(runs.flatMap((run) => run?.problems ?? [])).toEqual([]);
+    expect(new Set(runs.map((run) => run?.kind))).toEqual(new Set(["changed", "quarantined", undefined]));
+  });
+
+  it("I93 I144 is refused where no head names its owner and it is not proven that nobody writes", async () => {
+    const headless = Buffer.alloc(600);
+    for (const content of [headless, null]) {
+      const harm = (damaged: SimulatedDisk): void =>
+        content === null ? damaged.unlink(segmentPath(1)) : damaged.plant(segmentPath(1), content);
+      const disk = await diskWith(harm);
+      const names = disk.readdir(DIRECTORY);
+      const options = optionsFor(disk, damageOf(disk));
+      for (const verdict of ["current", "unknown"] as const) {
+        const asked: unknown[] = [];
+        const probeOwner = (owner: unknown) => {
+          asked.push(owner);
+          return verdict;
+        };
+        expect(await quarantineJournal({ ...options, probeOwner })).toEqual({ kind: "owned", owner: null });
+        expect([asked, disk.readdir(DIRECTORY)]).toEqual([[null], names]);
+      }
+      expect(await quarantineJournal(options)).toMatchObject({ kind: "quarantined" });
+    }
   });
 
   it("I71 is not led astray by a name that only looks like evidence", async () => {

@@ -47,6 +47,7 @@ export function damageOf(disk: SimulatedDisk): Damage {
 
 export const optionsFor = (disk: SimulatedDisk, seen: Damage): QuarantineOptions<SimulatedKind> => ({
   ...simulatedOptions(disk),
+  probeOwner: () => "gone",
   seen,
   reason: "the disk was replaced",
 });

@@ -1,5 +1,5 @@
 import { CodedError, errnoOf, reasonOf } from "@holdfast/shared-process";
-import { createHash } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import { constants } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { systemErrnoOf } from "../durable/outcome.ts";
@@ -7,6 +7,8 @@ import { ensurePrivateDirectory } from "../durable/private-directory.ts";
 import { linkOnce, publishFile } from "../durable/publish-file.ts";
 import { removeFile } from "../durable/small-files.ts";
 import { syncDirectory } from "../durable/sync-directory.ts";
+import { createExclusive, discardTemporary } from "../durable/temporary-file.ts";
+import { writeAll } from "../durable/write-all.ts";
 import type { FileSystem } from "../file-system.ts";
 import {
   EVIDENCE_MAX,
@@ -30,6 +32,7 @@ import {
   listNames,
   refuse,
 } from "./inspect.ts";
+import { storedOwner } from "./owner.ts";
 import { reportOf } from "./read.ts";
 import { buildImage } from "./segment-image.ts";
 import { emptyState } from "./state.ts";
@@ -41,8 +44,10 @@ export type Damage =
 
 export interface QuarantineOptions<Kind extends string> extends Pick<
   OpenJournalOptions<Kind>,
-  "directory" | "owner" | "kinds" | "probeOwner" | "fs" | "now"
+  "directory" | "owner" | "kinds" | "fs" | "now"
 > {
+  /** As for `openJournal`. `null`: no owner is named, as the head or all of the journal is lost; the question is whether anybody writes. */
+  readonly probeOwner: (owner: JournalOwner | null) => "gone" | "current" | "unknown";
   readonly seen: Damage;
   /** Why, in the words of whoever decided. */
   readonly reason: string;
@@ -50,23 +55,25 @@ export interface QuarantineOptions<Kind extends string> extends Pick<
 
 export type QuarantineResult<Kind extends string> =
   | { readonly kind: "quarantined"; readonly quarantine: Quarantine }
-  /** Its owner, by a head that is still readable, is not proven gone. */
-  | { readonly kind: "owned"; readonly owner: JournalOwner }
+  /** Its owner is not proven gone; `null` where no readable head names it. */
+  | { readonly kind: "owned"; readonly owner: JournalOwner | null }
   /** It is not, or is no longer, what was seen; or it cannot be read, which is not known to be damage. Nothing was changed. */
   | { readonly kind: "changed"; readonly report: JournalReport<Kind> };
 
 /**
- * Puts a damaged journal aside, as a person decided (I71): every segment's bytes stay under an evidence name, and a new
+ * Puts a damaged journal aside, as a person decided (I71): every segment's bytes are copied under an evidence name, and a new
  * segment says so until `resolveQuarantine`. What can still be read of the damaged one is not believed, and its own
- * quarantines are part of what is uncertain. A crash at any point leaves the refused journal or the quarantined one. Of a
- * `missing` journal no owner can be probed: the caller has proven that none lives. Throws as `openJournal`, and `CodedError`:
+ * quarantines are part of what is uncertain. A crash at any point leaves the refused journal or the quarantined one. Should a
+ * writer live in spite of the probe, the new segment fences it before its next acknowledgement; what it acknowledged until then is
+ * kept as evidence of its own, and no file of evidence changes by what it writes. Throws as `openJournal`, and `CodedError`:
  * `quarantine_full` (there is too much evidence), `evidence_exists` (another file has the name; it is never overwritten),
- * `record_too_large` (the reason).
+ * `record_too_large` (the reason, too).
  */
 export async function quarantineJournal<Kind extends string>(
   options: QuarantineOptions<Kind>,
 ): Promise<QuarantineResult<Kind>> {
-  return untilNotLost(options.directory, () => quarantineOnce(options, options.fs ?? nodeFileSystem));
+  const asked = { ...options, owner: storedOwner(options.owner) };
+  return untilNotLost(options.directory, () => quarantineOnce(asked, options.fs ?? nodeFileSystem));
 }
 
 /** SHA-256, in hex, of a file that is never read through a link. Throws the system's error. */
@@ -84,6 +91,7 @@ function quarantineOnce<Kind extends string>(
   if (found.kind === "whole") return changed(reportOf(found, kinds));
   if (found.kind === "fresh") {
     if (seen.why !== "missing" || seen.path !== directory) return changed({ kind: "fresh" });
+    if (options.probeOwner(null) !== "gone") return { kind: "owned", owner: null };
     ensurePrivateDirectory(fs, directory);
     // Also where the directory was there: whoever made it may have failed before its name was durable.
     syncDirectory(fs, dirname(directory));
@@ -99,8 +107,8 @@ function quarantineOnce<Kind extends string>(
     evidence.push(read);
   }
   if (evidence.find(({ path }) => path === seen.path)?.sha256 !== seen.sha256) return changed(found);
-  const owner = standingOwner(options, evidence);
-  if (owner !== null) return { kind: "owned", owner };
+  const standing = evidence.find(({ owner }) => isStanding(options, owner));
+  if (standing !== undefined) return { kind: "owned", owner: standing.owner };
   return publish(options, { fs, names, evidence });
 }
 
@@ -110,9 +118,9 @@ function inspectDamage(fs: FileSystem, { directory, kinds }: InspectTarget): Ins
   let next = first;
   while (next.kind === "refused") {
     if (next.why !== "corrupt" && next.why !== "oversize") return next;
-    const below = segmentNumber(basename(next.path));
-    if (below === null) return next;
-    next = inspectJournal(fs, { directory, kinds, below });
+    const damaged = segmentNumber(basename(next.path));
+    if (damaged === null) return next;
+    next = inspectJournal(fs, { directory, kinds, upTo: damaged - 1 });
   }
   return first;
 }
@@ -131,12 +139,8 @@ function readEvidence(
 ): Evidence | "lost" | Extract<JournalReport, { kind: "refused" }> {
   const path = join(directory, segmentName(segment));
   try {
-    return withFile(fs, path, (fd) => {
-      const { sha256, start } = readThrough(fs, fd);
-      // What the record will name by its digest must be these bytes after a power cut too.
-      fs.fsync(fd);
-      return { segment, path, sha256, owner: ownerIn(start) };
-    });
+    const { sha256, start } = withFile(fs, path, (fd) => readThrough(fs, fd));
+    return { segment, path, sha256, owner: ownerIn(start) };
   } catch (error) {
     if (errnoOf(error) === "ENOENT") return "lost";
     if (errnoOf(error) === null) throw error;
@@ -156,15 +160,21 @@ function withFile<T>(fs: FileSystem, path: string, use: (fd: number) => T): T {
 /** A file too large to be a segment is read in pieces of this size. */
 const PIECE_BYTES = 1024 * 1024;
 
-function readThrough(fs: FileSystem, fd: number): { readonly sha256: string; readonly start: Buffer } {
+/** Reads a whole file, and copies it if there is a target. */
+function readThrough(
+  fs: FileSystem,
+  fd: number,
+  target: number | null = null,
+): { readonly sha256: string; readonly start: Buffer } {
   const hash = createHash("sha256");
-  const piece = Buffer.alloc(PIECE_BYTES);
+  const piece = Buffer.allocUnsafe(PIECE_BYTES);
   let start: Buffer | null = null;
   for (let at = 0; ;) {
     const count = fs.read(fd, piece, 0, piece.length, at);
     start ??= Buffer.from(piece.subarray(0, count));
     if (count === 0) return { sha256: hash.digest("hex"), start };
     hash.update(piece.subarray(0, count));
+    if (target !== null) writeAll(fs, target, piece.subarray(0, count), at);
     at += count;
   }
 }
@@ -175,15 +185,11 @@ function ownerIn(start: Uint8Array): JournalOwner | null {
   return head === null || "unsupported" in head ? null : head.owner;
 }
 
-function standingOwner<Kind extends string>(
+function isStanding<Kind extends string>(
   { owner: own, probeOwner }: QuarantineOptions<Kind>,
-  evidence: readonly Evidence[],
-): JournalOwner | null {
-  for (const { owner } of evidence) {
-    if (owner === null || owner.generation === own.generation) continue;
-    if (probeOwner(owner) !== "gone") return owner;
-  }
-  return null;
+  owner: JournalOwner | null,
+): boolean {
+  return owner?.generation !== own.generation && probeOwner(owner) !== "gone";
 }
 
 interface Place {
@@ -219,13 +225,15 @@ function publish<Kind extends string>(
   if (image === null) throw new CodedError("journal_full", "the record exceeds a segment");
 
   try {
-    keepEvidence(fs, directory, { evidence, names });
+    checkRoom(directory, { evidence, names });
+    for (const item of evidence) if (!keep(fs, directory, item, item.sha256)) return "lost";
     if (publishFile(fs, join(directory, segmentName(segment)), image.bytes).kind === "exists") return "lost";
   } catch (error) {
     // A segment was retired, or the temporary name swept away, by someone else's opening.
     if (systemErrnoOf(error) === "ENOENT") return "lost";
     throw error;
   }
+  for (const item of evidence) keepLater(fs, directory, item);
   // Only what is kept: a segment that came since has a higher number, and there is none, as this one got its name. The oldest
   // first, as in a claim: a paused writer that finds its own must find the one above.
   for (const path of [
@@ -238,19 +246,48 @@ function publish<Kind extends string>(
   return { kind: "quarantined", quarantine };
 }
 
-function keepEvidence(fs: FileSystem, directory: string, found: Pick<Place, "evidence" | "names">): void {
-  const links = found.evidence.map(({ path, segment, sha256 }) => ({ path, name: evidenceName(segment, sha256) }));
-  const all = new Set([...found.names.evidence, ...links.map(({ name }) => name)]);
-  if (all.size > EVIDENCE_MAX) {
-    throw new CodedError("quarantine_full", `${directory} has evidence of too many quarantines`, {
-      data: { path: directory, count: found.names.evidence.length },
-    });
-  }
-  for (const { path, name } of links) {
-    const target = join(directory, name);
-    if (!linkOnce(fs, path, target)) {
+function checkRoom(directory: string, { evidence, names }: Pick<Place, "evidence" | "names">): void {
+  const all = new Set([...names.evidence, ...evidence.map(({ segment, sha256 }) => evidenceName(segment, sha256))]);
+  if (all.size <= EVIDENCE_MAX) return;
+  throw new CodedError("quarantine_full", `${directory} has evidence of too many quarantines`, {
+    data: { path: directory, count: names.evidence.length },
+  });
+}
+
+/**
+ * Copies a segment's bytes under their evidence name: whoever has the segment open writes to another file. `false`: they are not,
+ * or are no longer, those of this digest; `null` takes any.
+ */
+function keep(fs: FileSystem, directory: string, { path, segment }: Evidence, expected: string | null): boolean {
+  const temporary = `${path}.${randomBytes(6).toString("hex")}.tmp`;
+  try {
+    const fd = createExclusive(fs, temporary);
+    let sha256: string;
+    try {
+      ({ sha256 } = withFile(fs, path, (source) => readThrough(fs, source, fd)));
+      if (expected !== null && sha256 !== expected) return false;
+      fs.fsync(fd);
+    } finally {
+      fs.close(fd);
+    }
+    const target = join(directory, evidenceName(segment, sha256));
+    if (!linkOnce(fs, temporary, target) && digestOf(target, fs) !== sha256) {
       throw new CodedError("evidence_exists", `${target} is another file`, { data: { path: target } });
     }
+  } finally {
+    discardTemporary(fs, temporary);
   }
-  if (links.length > 0) syncDirectory(fs, directory);
+  syncDirectory(fs, directory);
+  return true;
+}
+
+/** Once the segment above stands nothing more is acknowledged on this one: keeps what was since its copy, by a writer that lives. */
+function keepLater(fs: FileSystem, directory: string, item: Evidence): void {
+  try {
+    if (digestOf(item.path, fs) === item.sha256) return;
+    keep(fs, directory, item, null);
+  } catch (error) {
+    // The next opener has removed it.
+    if (systemErrnoOf(error) !== "ENOENT") throw error;
+  }
 }

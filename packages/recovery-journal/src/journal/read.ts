@@ -25,6 +25,7 @@ export function reportOf<Kind extends string>(
     segment,
     owner: head.owner,
     released: state.released,
+    // The state goes on with the open journal; what is reported stays.
     open: openOperations(state, kinds),
     remembered: [...state.requests.values()],
     quarantines: [...state.quarantines.values()],

@@ -120,8 +120,8 @@ function judgeTail(walk: Walk, marked: boolean): SegmentScan {
   const expected = walk.sequence + 1;
   const end = contentEnd(bytes);
   for (const line of checkedLines(bytes, { from: walk.at, end, seed: walk.seed })) {
-    // A crash loses lines of the last batch in any combination, but it neither moves nor repeats one.
-    const repeated = line["t"] !== "mark" && Number(line["s"]) <= expected;
+    // A crash loses lines of the last batch in any combination, but it neither moves nor repeats one, and all have a sequence.
+    const repeated = line["t"] !== "mark" && !(Number(line["s"]) > expected);
     if (repeated || Number(line["d"]) >= expected) return corrupt(walk.at, `record ${expected} is damaged`);
   }
   // The mark behind the last record proves that nothing is lost: the next batch would have replaced it.
@@ -180,17 +180,23 @@ function contentEnd(bytes: Uint8Array): number {
   return end;
 }
 
+/** The smallest unit that a disk writes whole: between two of different age a crash cuts at most one line. */
+const SECTOR_BYTES = 512;
+
 /**
  * A damaged snapshot is an unfinished claim, unless a record of later work shows that the claim was finished. Where the head is
- * lost the salt is too, so any line that reads as such a record is taken for one: doubt fails closed (I100).
+ * lost the salt is too, so any line that reads as such a record is taken for one, and more cut lines than a crash leaves for damage:
+ * doubt fails closed (I100), and each costs dear.
  */
 function withoutSnapshot(bytes: Uint8Array, found: { head: Head | null; offset: number }): SegmentScan {
+  const damaged = corrupt(found.offset, "the snapshot is damaged");
   const seed = found.head === null ? null : Number.parseInt(found.head.e, 16);
+  let cuts = 0;
   for (const text of objectLines(bytes, { from: found.offset, end: contentEnd(bytes) })) {
     const line = seed === null ? parseObject(Buffer.from(text).toString("utf8")) : decodeLine(text, seed);
-    if (line !== null && line["s"] !== undefined && Number(line["d"]) > 0) {
-      return corrupt(found.offset, "the snapshot is damaged");
-    }
+    if (line === null) cuts += 1;
+    else if (line["s"] === undefined ? seed !== null && line["t"] !== "mark" : Number(line["d"]) > 0) return damaged;
+    if (seed === null && cuts > Math.ceil(bytes.length / SECTOR_BYTES)) return damaged;
   }
   return { kind: "unfinished", ...found };
 }

@@ -2,7 +2,6 @@ import { invariant } from "@holdfast/shared-process";
 import { RECORD_MAX_BYTES } from "../format.ts";
 import { LINE_OVERHEAD_BYTES } from "../format/line.ts";
 import { type LiveRecord, parseRecord, type StoredOperation } from "../format/records.ts";
-import type { LegacyOperation } from "../legacy/scan-legacy.ts";
 import { storedJson } from "../format/stored-json.ts";
 import type {
   BeginRequest,
@@ -21,7 +20,6 @@ import { applyRecord, hasRoomFor, type JournalState, type OpenEntry, openOperati
 
 export interface JournalWriterOptions<Kind extends string> extends Omit<CommitQueueOptions, "apply"> {
   readonly kinds: readonly Kind[];
-  readonly legacy: readonly LegacyOperation[];
   readonly now: () => number;
   readonly remember: RememberLimits;
 }
@@ -54,10 +52,6 @@ export class JournalWriter<Kind extends string> implements Journal<Kind> {
 
   get state(): QueueState {
     return this.#queue.state;
-  }
-
-  get legacy(): readonly LegacyOperation[] {
-    return this.#options.legacy;
   }
 
   async begin(request: BeginRequest<Kind>): Promise<OperationToken<Kind>> {

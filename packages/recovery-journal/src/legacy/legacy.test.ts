@@ -94,6 +94,16 @@ describe("lines of the origin's format", () => {
     expect(scanLegacy(Buffer.concat([bytes, Buffer.from(line("b", true))]))).toMatchObject(expected);
   });
 
+  it("I71 I140 are seen in no file but an empty one that has not one of them, nor the start of the first", () => {
+    const nothing = ["\0".repeat(64), "hello", " {", "\n", "\n\n\0\0", "\xff".repeat(600)];
+    for (const text of nothing) {
+      expect([text, scanLegacy(Buffer.from(text, "latin1"))]).toMatchObject([text, { kind: "corrupt", offset: 0 }]);
+    }
+    for (const text of ["{", line("a", true).slice(0, 40), `\n${line("a", true).slice(0, 40)}`]) {
+      expect(scan(text)).toMatchObject({ kind: "legacy", open: [], uncertainTail: true });
+    }
+  });
+
   it("are refused with one of a later version, wherever it stands", () => {
     const text = line("a", true) + line("b", true, { version: 3 });
     const expected = { kind: "unsupported-version", offset: line("a", true).length };
@@ -106,6 +116,11 @@ const disk = (text: string): SimulatedDisk => {
   const made = new SimulatedDisk();
   made.plant(PATH, Buffer.from(text));
   return made;
+};
+/** What is reported of it by a journal that is opened beside it. */
+const legacyAt = async (made: SimulatedDisk): Promise<unknown> => {
+  const opened = await openJournal(simulatedOptions(made, { legacy: PATH }));
+  return opened.kind === "opened" ? opened.report.legacy : opened;
 };
 /** Somebody who makes the name of the origin's work up: the journal alone makes tokens. */
 const forged = (operationId: string, generation: string): OperationToken<"prompt"> =>
@@ -136,7 +151,7 @@ describe("a file in the origin's format", () => {
       const opened = await openJournal(simulatedOptions(simulated, { legacy: PATH }));
       if (opened.kind !== "opened") throw new Error(opened.kind);
       const journal: Journal<(typeof SIMULATED_KINDS)[number]> = opened.journal;
-      expect(opened.report.legacy).toMatchObject(open);
+      expect(opened.report.legacy).toMatchObject({ open, uncertainTail: false });
       expect(journal.adopt({ operationId: OPERATION, generation: GENERATION })).toBeNull();
       for (const token of [forged(OPERATION, GENERATION), forged("a", "g1")]) {
         expect(await journal.end(token, { kind: "completed" })).toBe("stale");
@@ -147,19 +162,18 @@ describe("a file in the origin's format", () => {
         const begun = await journal.begin({ operationId: `p${count}`, generation: "g1", kind: "prompt", detail });
         await journal.end(begun, { kind: "completed" });
       }
-      expect(journal.legacy).toMatchObject(open);
       await journal.close();
-      expect(journal.legacy).toMatchObject(open);
       expect(simulated.contentOf(PATH).toString()).toBe(text);
       expect(simulated.contentOf(`/journal/e0000000${2 * round}.jsonl`).includes("legacy")).toBe(false);
     }
   });
 
   it("I85 keeps its own names: the same ones begin and end in the journal without touching it", async () => {
-    const journal = await openSimulated(disk(second("a", true)), { legacy: PATH });
+    const simulated = disk(second("a", true));
+    const journal = await openSimulated(simulated, { legacy: PATH });
     const token = await journal.begin({ operationId: OPERATION, generation: GENERATION, kind: "prompt" });
     expect(await journal.end(token, { kind: "completed" })).toBe("ended");
-    expect(journal.legacy).toMatchObject([{ operationId: OPERATION }]);
+    expect(await legacyAt(simulated)).toMatchObject({ open: [{ operationId: OPERATION }] });
   });
 
   it("I71 keeps the journal from being opened when it is refused, and nothing is written", async () => {
@@ -170,7 +184,28 @@ describe("a file in the origin's format", () => {
   });
 
   it("may be missing, and without one there is no such work", async () => {
-    expect((await openSimulated(new SimulatedDisk(), { legacy: PATH })).legacy).toEqual([]);
-    expect((await openSimulated(new SimulatedDisk())).legacy).toEqual([]);
+    const none = { open: [], uncertainTail: false };
+    expect(await legacyAt(new SimulatedDisk())).toEqual(none);
+    const opened = await openJournal(simulatedOptions(new SimulatedDisk()));
+    expect(opened).toMatchObject({ kind: "opened", report: { legacy: none } });
+  });
+
+  it("I140 has its torn last line said by the journal that is opened beside it", async () => {
+    const torn = disk(line("a", true) + line("b", true).slice(0, 30));
+    expect(await legacyAt(torn)).toMatchObject({ open: [{ activeSessionId: "a" }], uncertainTail: true });
+  });
+
+  it("I71 has no damage and no tear in a line that was being written", () => {
+    const text = line("a", true) + line("b", true);
+    for (const start of ["{", `${line("a", true)}{"ver`]) {
+      const simulated = disk(start);
+      let calls = 0;
+      simulated.onCall = (call) => {
+        if (call !== "open") return;
+        calls += 1;
+        if (calls === 2) simulated.plant(PATH, Buffer.from(text));
+      };
+      expect(readLegacyJournal(PATH, simulated)).toMatchObject({ kind: "legacy", uncertainTail: false });
+    }
   });
 });

@@ -34,12 +34,14 @@ export type LegacyScan =
 /**
  * Reads the origin's lines, which have no checksum: pure, never throws. Any bad line but an unterminated last one is corruption,
  * since it may have hidden work. A line of version 2 counts by its own key (active session, generation, operation id), and only an
- * end of the same operation closes it; neither version touches the other's work (I85).
+ * end of the same operation closes it; neither version touches the other's work (I85). Bytes in which nothing of the origin's can be
+ * seen, not even the start of a first line, are no such file.
  */
 export function scanLegacy(bytes: Uint8Array): LegacyScan {
   const sessions = new Map<string, LegacySession>();
   const begun = new Map<string, LegacyOperation>();
   let uncertainTail = false;
+  let isKnown = bytes.length === 0;
   for (let at = 0; at < bytes.length;) {
     const found = bytes.indexOf(LF, at);
     const end = found === -1 ? bytes.length : found;
@@ -52,11 +54,15 @@ export function scanLegacy(bytes: Uint8Array): LegacyScan {
     }
     if (line === "bad") uncertainTail = true;
     else if (line !== "empty") take(line, { sessions, begun });
+    isKnown ||= line !== "empty" && (line !== "bad" || bytes[at] === OPENING_BRACE);
     at = end + 1;
   }
+  if (!isKnown) return { kind: "corrupt", offset: 0, message: "no line has a known form" };
   const busy = [...sessions.values()].filter((session) => session.busy).map(openOf);
   return { kind: "legacy", sessions: [...sessions.values()], open: [...busy, ...begun.values()], uncertainTail };
 }
+
+const OPENING_BRACE = 0x7b;
 
 interface Line {
   readonly session: LegacySession;

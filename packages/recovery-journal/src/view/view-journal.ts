@@ -3,9 +3,10 @@ import { basename, join } from "node:path";
 import { readBounded } from "../durable/small-files.ts";
 import type { FileSystem } from "../file-system.ts";
 import { READER_SEGMENT_MAX_BYTES, segmentName, segmentNumber } from "../format.ts";
-import { type Inspection, inspectJournal, refuse } from "../journal/inspect.ts";
+import { type Inspection, inspectJournal, isSure, refuse } from "../journal/inspect.ts";
 import { reportOf } from "../journal/read.ts";
 import { scanSegment } from "../journal/scan.ts";
+import { type Look, settle } from "../journal/settle.ts";
 import { type LegacyReport, readLegacyJournal } from "../legacy/read-legacy.ts";
 import { nodeFileSystem } from "../node-file-system.ts";
 import type { JournalReport } from "../types.ts";
@@ -50,22 +51,31 @@ function viewDirectory(directory: string, fs: FileSystem): JournalView {
 }
 
 function viewFile(path: string, fs: FileSystem): JournalView {
+  const view = settle(() => lookAtFile(path, fs));
+  return view ?? viewOf(refuse("unreadable", path, "it changes faster than it can be read"), null);
+}
+
+function lookAtFile(path: string, fs: FileSystem): Look<JournalView> {
+  const sure = (found: JournalView): Look<JournalView> => ({ found, isSure: true, seen: [] });
   const read = readBounded(fs, path, READER_SEGMENT_MAX_BYTES);
   const number = segmentNumber(basename(path));
   const isSegment = number !== null || (read.kind === "read" && read.bytes.subarray(0, 5).equals(HEAD_START));
   if (!isSegment) {
     const report = readLegacyJournal(path, fs);
-    return report.kind === "missing" ? report : { kind: "legacy", report };
+    return sure(report.kind === "missing" ? report : { kind: "legacy", report });
   }
   switch (read.kind) {
     case "missing":
-      return read;
+      return sure(read);
     case "unreadable":
-      return viewOf(refuse("unreadable", path, read.errno), null);
+      return sure(viewOf(refuse("unreadable", path, read.errno), null));
     case "oversize":
-      return viewOf(refuse("oversize", path, "it has more than 16 MiB"), null);
-    case "read":
-      return viewOf(inspectionOf(read.bytes, { path, number }), { path, bytes: read.bytes });
+      return sure(viewOf(refuse("oversize", path, "it has more than 16 MiB"), null));
+    case "read": {
+      const { bytes } = read;
+      const inspection = inspectionOf(bytes, { path, number });
+      return { found: viewOf(inspection, { path, bytes }), isSure: isSure(inspection), seen: [bytes] };
+    }
   }
 }
 
