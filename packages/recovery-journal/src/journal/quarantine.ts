@@ -41,7 +41,7 @@ export type Damage =
 
 export interface QuarantineOptions<Kind extends string> extends Pick<
   OpenJournalOptions<Kind>,
-  "directory" | "owner" | "kinds" | "probeOwner" | "fs" | "now"
+  "directory" | "owner" | "kinds" | "probeOwner" | "fs" | "now" | "newSalt"
 > {
   readonly seen: Damage;
   /** Why, in the words of whoever decided. */
@@ -197,7 +197,7 @@ function publish<Kind extends string>(
   options: QuarantineOptions<Kind>,
   { fs, names, evidence }: Place,
 ): QuarantineResult<Kind> | "lost" {
-  const { directory, owner, seen } = options;
+  const { directory, owner, seen, newSalt } = options;
   const damaged = evidence.find(({ path }) => path === seen.path);
   const kept = names.evidence.map((name) => evidenceSegment(name) ?? 0);
   // The very next number, where one stands: a writer that lives looks for that one, and for no other, to find itself replaced.
@@ -215,7 +215,7 @@ function publish<Kind extends string>(
   }
   const state = emptyState();
   state.quarantines.set(quarantine.id, quarantine);
-  const image = buildImage({ segment, owner, state, pendingBytes: 0, pendingOperations: 0 });
+  const image = buildImage({ segment, owner, state, pendingBytes: 0, pendingOperations: 0, newSalt });
   if (image === null) throw new CodedError("journal_full", "the record exceeds a segment");
 
   try {
