@@ -82,6 +82,7 @@ interface Verdict {
   readonly tornBytes?: number;
   readonly uncertainTail?: boolean;
   readonly open?: readonly { readonly operationId: string | null }[];
+  readonly quarantines?: readonly object[];
 }
 
 /** A case with the modes that a journal has, and where the command has to look. */
@@ -101,13 +102,17 @@ it.each(cases)("agent journal gives a golden file its verdict, with and without 
   const { directory, path, verdict } = caseOf(name);
   const before = everything(directory);
   const refused = verdict.kind === "refused";
-  const { tornBytes, uncertainTail } = verdict;
+  const { tornBytes, uncertainTail, quarantines = [] } = verdict;
+  const isQuarantined = quarantines.length > 0;
   const expected = refused
     ? { verdict: "refused", reason: verdict.why, file: join(directory, verdict.path ?? ""), offset: verdict.offset }
-    : { verdict: "ok", ...(tornBytes === undefined ? { uncertainTail } : { tornBytes }) };
+    : {
+        verdict: isQuarantined ? "quarantined" : "ok",
+        ...(tornBytes === undefined ? { uncertainTail } : { tornBytes }),
+      };
   for (const program of [agentPath, bare]) {
     const verified = await agent(program, "verify", path, "--json");
-    expect([verified.code, verified.stderr]).toEqual([refused ? 7 : 0, ""]);
+    expect([verified.code, verified.stderr]).toEqual([refused || isQuarantined ? 7 : 0, ""]);
     expect(JSON.parse(verified.stdout)).toMatchObject(expected);
     const shown = await agent(program, "show", path, "--json");
     const value: Verdict = JSON.parse(shown.stdout);

@@ -1,7 +1,7 @@
 import { because, obstacle, temporaryDirectory } from "../packages/recovery-journal/e2e/support/fixture.ts";
 import { type Kind, kinds, runInjected } from "../packages/recovery-journal/e2e/support/injected.ts";
 import { killRounds } from "../packages/recovery-journal/e2e/support/kill-rounds.ts";
-import type { Ledger } from "../packages/recovery-journal/e2e/support/ledger.ts";
+import type { WriterLedger } from "../packages/recovery-journal/e2e/support/writer-ledger.ts";
 import { type FileSystemName, needs, powerCuts } from "../packages/recovery-journal/e2e/support/power-cuts.ts";
 import type { Target } from "./target.ts";
 
@@ -22,7 +22,7 @@ function report(name: string, { rounds, acknowledged, lost }: Count): boolean {
   return lost.length === 0;
 }
 
-function countOf(rounds: number, ledger: Ledger): Count {
+function countOf(rounds: number, ledger: WriterLedger): Count {
   const { acknowledged, violations, refusals } = ledger;
   return { rounds, acknowledged, lost: [...violations, ...refusals] };
 }

@@ -1,8 +1,10 @@
 export interface StressOptions {
   /** Of each way to send a signal. */
   readonly seconds: number;
-  /** Kills, or power cuts of each file system; `null`: as many as the target does by itself. */
+  /** Kills, power cuts of each file system, or workloads; `null`: as many as the target does by itself. */
   readonly rounds: number | null;
+  /** Of the first made-up workload. */
+  readonly seed: number;
 }
 
 /** Prints its counts, and tells whether what must not be has not been. Throws when it cannot run. */

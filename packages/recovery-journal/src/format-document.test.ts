@@ -2,18 +2,30 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { goldenFiles } from "../test/golden.ts";
 import {
+  CAPACITY_BUSY_MAX_BYTES,
   CAPACITY_MAX_BYTES,
   CAPACITY_MIN_BYTES,
   END_RESERVE_BYTES,
+  EVIDENCE_MAX,
   OPEN_OPERATIONS_MAX,
+  OWNER_MAX_BYTES,
   READER_OPEN_OPERATIONS_MAX,
   READER_SEGMENT_MAX_BYTES,
   RECORD_MAX_BYTES,
   RELEASE_RESERVE_BYTES,
   REMEMBERED_MAX_BYTES,
 } from "./format.ts";
+import { DEFAULT_REMEMBER } from "./journal/remember.ts";
+import { MARK_DELAY_MS, SHRINK_DELAY_MS } from "./journal/rest-timer.ts";
 
 const page = readFileSync(new URL("../../../docs/journal-format.md", import.meta.url), "utf8");
+
+/** A number that only its own file needs. */
+function constantIn(path: string, name: string): number {
+  const source = readFileSync(new URL(path, import.meta.url), "utf8");
+  const [, product = ""] = new RegExp(`^const ${name} = ([0-9_* ]+);$`, "m").exec(source) ?? [];
+  return product.split("*").reduce((value, factor) => value * Number(factor.replaceAll("_", "")), 1);
+}
 
 /** As the page says it, bit by bit, and not as the package does. */
 function checksum(bytes: Uint8Array, seed: number): string {
@@ -52,12 +64,21 @@ describe("docs/journal-format.md", () => {
       CAPACITY_MAX_BYTES,
       READER_SEGMENT_MAX_BYTES,
       CAPACITY_MIN_BYTES,
+      CAPACITY_BUSY_MAX_BYTES,
+      constantIn("journal/segment-image.ts", "BUSY_FILL_MS"),
+      MARK_DELAY_MS,
+      SHRINK_DELAY_MS,
+      constantIn("journal/commit-queue.ts", "BATCH_MAX_BYTES"),
       OPEN_OPERATIONS_MAX,
       READER_OPEN_OPERATIONS_MAX,
       RECORD_MAX_BYTES,
+      OWNER_MAX_BYTES,
+      DEFAULT_REMEMBER.count,
+      DEFAULT_REMEMBER.ageMs,
       REMEMBERED_MAX_BYTES,
       END_RESERVE_BYTES,
       RELEASE_RESERVE_BYTES,
+      EVIDENCE_MAX,
     ]);
   });
 });

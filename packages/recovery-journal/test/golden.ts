@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { readLegacyJournal } from "../src/legacy/read-legacy.ts";
+import { digestOf, quarantineJournal } from "../src/journal/quarantine.ts";
 import { readJournal } from "../src/journal/read.ts";
 import {
   openSimulated,
@@ -8,8 +9,9 @@ import {
   SIMULATED_KINDS,
   type SimulatedKind,
   SimulatedDisk,
+  simulatedOptions,
 } from "../src/testing/index.ts";
-import type { Journal } from "../src/types.ts";
+import type { Journal, OpenJournalOptions } from "../src/types.ts";
 
 /** One directory for each case: the files of a journal, and `verdict.json`, what a reader says of them. */
 export const goldenRoot = fileURLToPath(new URL("../golden/", import.meta.url));
@@ -25,14 +27,19 @@ export function goldenFiles(name: string): Files {
 
 /** What a reader says of these files, with names in place of paths. */
 export function verdictOn(files: Files): unknown {
-  const disk = new SimulatedDisk();
-  disk.mkdir(SIMULATED_DIRECTORY, 0o700);
-  for (const [name, bytes] of Object.entries(files)) disk.plant(`${SIMULATED_DIRECTORY}/${name}`, bytes);
+  const disk = diskOf(files);
   const report =
     LEGACY_NAME in files
       ? readLegacyJournal(`${SIMULATED_DIRECTORY}/${LEGACY_NAME}`, disk)
       : readJournal(SIMULATED_DIRECTORY, SIMULATED_KINDS, disk);
   return JSON.parse(JSON.stringify(report).replaceAll(`${SIMULATED_DIRECTORY}/`, ""));
+}
+
+function diskOf(files: Files): SimulatedDisk {
+  const disk = new SimulatedDisk();
+  disk.mkdir(SIMULATED_DIRECTORY, 0o700);
+  for (const [name, bytes] of Object.entries(files)) disk.plant(`${SIMULATED_DIRECTORY}/${name}`, bytes);
+  return disk;
 }
 
 const LEGACY_NAME = "activity.jsonl";
@@ -43,6 +50,7 @@ const SECOND = "e00000002.jsonl";
 export async function madeNow(): Promise<Readonly<Record<string, Files>>> {
   const whole = await written(work);
   const [before, claim] = await claimed();
+  const corrupt = changed(whole, '"t":"note"', (bytes, at) => void bytes.write("T", at + 1));
   return {
     "v1/whole": { [LEGACY_NAME]: legacyLines() },
     "v1/torn": { [LEGACY_NAME]: legacyLines().subarray(0, -40) },
@@ -57,7 +65,9 @@ export async function madeNow(): Promise<Readonly<Record<string, Files>>> {
       [SECOND]: changed(claim, '{"s":2', (bytes, at) => bytes.fill("\n", at + 20)),
     },
     "v2/torn": { [FIRST]: changed(whole, '\n{"d":7,"t":"mark"', (bytes, at) => void bytes.write(TORN, at)) },
-    "v2/corrupt": { [FIRST]: changed(whole, '"t":"note"', (bytes, at) => void bytes.write("T", at + 1)) },
+    "v2/corrupt": { [FIRST]: corrupt },
+    "v2/quarantined": filesOf(await putAside(corrupt)),
+    "v2/resolved": filesOf(await resolved(await putAside(corrupt))),
   };
 }
 
@@ -65,11 +75,15 @@ export async function madeNow(): Promise<Readonly<Record<string, Files>>> {
 const TORN = '{"s":8,"d":7,"t":"begin","ops":[{"id":"op-6","g":"gen-1","k":"pro';
 
 async function opened(disk: SimulatedDisk, opening: number): Promise<Journal<SimulatedKind>> {
-  return await openSimulated(disk, {
+  return await openSimulated(disk, fixed(opening));
+}
+
+function fixed(opening: number): Pick<OpenJournalOptions<SimulatedKind>, "owner" | "newSalt" | "now"> {
+  return {
     owner: { generation: `gen-${opening}`, identity: { pid: 4711 } },
     newSalt: () => `a1b2c30${opening}`,
     now: () => Date.UTC(2026, 0, 2, 3, 4, 5, 678),
-  });
+  };
 }
 
 /** The first segment after this was done to a new journal. */
@@ -88,6 +102,33 @@ async function claimed(): Promise<readonly [before: Buffer, claim: Buffer]> {
   const before = disk.contentOf(`${SIMULATED_DIRECTORY}/${FIRST}`);
   await opened(disk, 2);
   return [before, disk.contentOf(`${SIMULATED_DIRECTORY}/${SECOND}`)];
+}
+
+/** A disk on which a damaged segment was put in quarantine. */
+async function putAside(damaged: Buffer): Promise<SimulatedDisk> {
+  const disk = diskOf({ [FIRST]: damaged });
+  const path = `${SIMULATED_DIRECTORY}/${FIRST}`;
+  const seen = { why: "corrupt", path, sha256: digestOf(path, disk) } as const;
+  await quarantineJournal({
+    ...simulatedOptions(disk, fixed(2)),
+    probeOwner: () => "gone",
+    seen,
+    reason: "the disk was replaced",
+  });
+  return disk;
+}
+
+/** The next owner settles it: its snapshot still has the quarantine. */
+async function resolved(disk: SimulatedDisk): Promise<SimulatedDisk> {
+  const journal = await opened(disk, 3);
+  const decision = { decision: "nothing was under way" };
+  for (const { id } of journal.quarantines()) await journal.resolveQuarantine(id, decision);
+  return disk;
+}
+
+function filesOf(disk: SimulatedDisk): Files {
+  const names = disk.readdir(SIMULATED_DIRECTORY).toSorted();
+  return Object.fromEntries(names.map((name) => [name, disk.contentOf(`${SIMULATED_DIRECTORY}/${name}`)]));
 }
 
 async function release(journal: Journal<SimulatedKind>): Promise<void> {

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { Ledger } from "./ledger.ts";
+import { WriterLedger } from "./writer-ledger.ts";
 import { runWriter, writerCommand } from "./writer-run.ts";
 
 /** The calls that fail, by name and by what strace calls them. Node itself makes none of them, or on other files. */
@@ -28,7 +28,7 @@ export interface Injection {
 }
 
 export interface Injected {
-  readonly ledger: Ledger;
+  readonly ledger: WriterLedger;
   /** Calls that failed for the test's sake: 1, or the rest proves nothing. */
   readonly injected: number;
   readonly calls: number;
@@ -36,7 +36,7 @@ export interface Injected {
 
 /** A writer's whole life under strace, in a directory of its own, in which one call fails; with `null`, none. */
 export async function runInjected(root: string, kind: Kind, injection: Injection | null): Promise<Injected> {
-  const ledger = new Ledger();
+  const ledger = new WriterLedger();
   const directory = join(root, "journal");
   const log = join(root, "strace.log");
   const plan = { directory, generation: "g", seed: SEED, steps: STEPS, engine: "inline", detailBytes: DETAIL_BYTES };

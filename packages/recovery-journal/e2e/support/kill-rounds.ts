@@ -1,12 +1,11 @@
 import { engines } from "./fixture.ts";
-import { Ledger } from "./ledger.ts";
+import { WriterLedger } from "./writer-ledger.ts";
 import { runWriter, writerCommand, WriterRun } from "./writer-run.ts";
 
 export interface KillRounds {
   /** Of the journal; made by the first writer. */
   readonly directory: string;
   readonly rounds: number;
-  readonly onRound?: () => void;
 }
 
 /** Up to this many lines a writer may say before it is met; the first few are those of its start. */
@@ -22,8 +21,8 @@ export async function anywhere(writer: WriterRun): Promise<void> {
 }
 
 /** One journal, and in each round a writer that goes on where the one before was killed. The last one closes it. */
-export async function killRounds({ directory, rounds, onRound }: KillRounds): Promise<Ledger> {
-  const ledger = new Ledger();
+export async function killRounds({ directory, rounds }: KillRounds): Promise<WriterLedger> {
+  const ledger = new WriterLedger();
   const plan = (round: number, steps: number | null): readonly string[] =>
     writerCommand({ directory, generation: `g${round}`, seed: round, steps, engine: engineOf(round) });
   for (let round = 1; round <= rounds; round += 1) {
@@ -32,7 +31,6 @@ export async function killRounds({ directory, rounds, onRound }: KillRounds): Pr
     writer.signal("SIGKILL");
     const { code, stderr } = await writer.ended();
     if (code !== "SIGKILL") throw new Error(`the writer ended by ${code}: ${stderr}`);
-    onRound?.();
   }
   await runWriter(plan(rounds + 1, 1), ledger);
   return ledger;

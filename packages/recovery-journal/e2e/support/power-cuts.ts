@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs"
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { anywhere, engineOf } from "./kill-rounds.ts";
-import { Ledger } from "./ledger.ts";
+import { WriterLedger } from "./writer-ledger.ts";
 import { PrivateMounts } from "./private-mounts.ts";
 import { runWriter, writerCommand, WriterRun } from "./writer-run.ts";
 
@@ -27,16 +27,15 @@ export interface PowerCuts {
   readonly without?: "fdatasync";
   /** An empty directory, for the image and its mount. */
   readonly root: string;
-  readonly onRound?: () => void;
 }
 
 /**
  * One journal on a loop-mounted file system, and in each round a writer that is frozen somewhere in its work, after which the
  * file system is shut down without writing anything more, not even its log, and mounted again.
  */
-export async function powerCuts(options: PowerCuts): Promise<Ledger> {
-  const { fileSystem, rounds, without, root, onRound } = options;
-  const ledger = new Ledger();
+export async function powerCuts(options: PowerCuts): Promise<WriterLedger> {
+  const { fileSystem, rounds, without, root } = options;
+  const ledger = new WriterLedger();
   const image = join(root, "image");
   const { make, imageBytes } = fileSystems[fileSystem];
   writeFileSync(image, "");
@@ -60,7 +59,6 @@ export async function powerCuts(options: PowerCuts): Promise<Ledger> {
     const { code, stderr } = await writer.ended();
     if (code !== "SIGKILL") throw new Error(`the writer ended by ${code}: ${stderr}`);
     mounts.run("umount", mountPoint);
-    onRound?.();
   }
   mount();
   await runWriter(writerOf(rounds + 1, 1), ledger);

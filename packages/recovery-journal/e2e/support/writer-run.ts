@@ -3,7 +3,7 @@ import { once } from "node:events";
 import type { Readable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import { baseEnv, fixture } from "./fixture.ts";
-import { type Ledger, REMEMBER, type WriterEvent } from "./ledger.ts";
+import { type WriterLedger, REMEMBER, type WriterEvent } from "./writer-ledger.ts";
 
 export interface WriterPlan {
   readonly directory: string;
@@ -33,7 +33,7 @@ export class WriterRun {
   readonly #lineCame: (() => void)[] = [];
   #stderr = "";
 
-  constructor(command: readonly string[], ledger: Ledger) {
+  constructor(command: readonly string[], ledger: WriterLedger) {
     const [name, ...args] = command;
     this.#child = spawn(name ?? "", args, { env: baseEnv, cwd: "/", stdio: ["ignore", "pipe", "pipe"] });
     this.pid = this.#child.pid ?? 0;
@@ -76,7 +76,7 @@ function eventOf(line: string): WriterEvent {
 }
 
 /** Runs a writer to its own end. */
-export async function runWriter(command: readonly string[], ledger: Ledger): Promise<void> {
+export async function runWriter(command: readonly string[], ledger: WriterLedger): Promise<void> {
   const { code, stderr } = await new WriterRun(command, ledger).ended();
   if (code !== 0) throw new Error(`the writer ended by ${code}: ${stderr}`);
 }

@@ -20,6 +20,7 @@ import { publishFile } from "./publish-file.ts";
 import { replaceFile, replaceFileAsync } from "./replace-file.ts";
 import { createMarkerFile, readBounded, removeFile } from "./small-files.ts";
 import { isUnsupported } from "./sync-directory.ts";
+import { thrownBy } from "./thrown-by.testing.ts";
 
 let root: string;
 const modeOf = (path: string): number => statSync(path).mode & 0o777;
@@ -28,15 +29,6 @@ beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), "holdfast-durable-"));
 });
 afterEach(() => rmSync(root, { recursive: true }));
-
-function thrownBy(run: () => unknown): unknown {
-  try {
-    run();
-  } catch (error) {
-    return error;
-  }
-  return undefined;
-}
 
 describe("on the real disk", () => {
   it("makes exact modes with a simulated umask of 000 and of 077", () => {

@@ -3,16 +3,8 @@ import { assert, describe, expect, it } from "vitest";
 import { type CallName, SimulatedDisk } from "../testing/index.ts";
 import { isInPlace, mayBeInPlace, systemErrnoOf } from "./outcome.ts";
 import { replaceFile, replaceFileAsync } from "./replace-file.ts";
+import { thrownBy } from "./thrown-by.testing.ts";
 import { isDiskFull } from "./write-all.ts";
-
-function thrownBy(run: () => unknown): unknown {
-  try {
-    run();
-  } catch (error) {
-    return error;
-  }
-  return undefined;
-}
 
 const replacements: Record<string, (disk: SimulatedDisk) => Promise<unknown>> = {
   replaceFile: (disk) => Promise.resolve(thrownBy(() => replaceFile(disk, "/f", "new"))),

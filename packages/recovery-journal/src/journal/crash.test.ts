@@ -7,14 +7,16 @@ import {
   type Enumeration,
   fingerprint,
 } from "../proof/enumerate.ts";
+import { Ledger } from "../proof/ledger.ts";
 import { printCounts } from "../proof/print-counts.ts";
 import { tornBatch, workloads } from "../proof/workloads.ts";
-import { JournalModel, runWorkload, SIMULATED_DIRECTORY, SIMULATED_KINDS, SimulatedDisk } from "../testing/index.ts";
+import { runWorkload } from "../proof/workload.ts";
+import { SIMULATED_DIRECTORY, SIMULATED_KINDS, SimulatedDisk } from "../testing/index.ts";
 import { readJournal } from "./read.ts";
 
 /** Thousands of disks: slow where others share the machine. */
-const TIMEOUT_MS = 60_000;
-/** One distinct crash state in so many is crashed again in its recovery; `stress/crash.ts` takes more. */
+const TIMEOUT_MS = 180_000;
+/** One distinct crash state in so many is crashed again in its recovery; `pnpm stress crash` takes more. */
 const RECOVER_EVERY = 24;
 
 /** One distinct torn batch in so many. */
@@ -84,6 +86,6 @@ async function tornDisks(): Promise<SimulatedDisk[]> {
       if (report.kind === "ok" && report.tornBytes > 0) torn.set(fingerprint(state), state);
     }
   };
-  await runWorkload(disk, tornBatch, new JournalModel());
+  await runWorkload(disk, tornBatch, new Ledger());
   return [...torn.values()];
 }

@@ -18,6 +18,7 @@ import {
   said,
   type SmallJournal,
   smallJournal,
+  UNFINISHED_CLAIM,
   unfinishedClaim,
 } from "../proof/small-journal.ts";
 import { openJournal } from "./open.ts";
@@ -84,7 +85,7 @@ const variants: Record<string, () => Promise<SmallJournal>> = {
   "that is a snapshot": async () => smallJournal(true, { snapshotOnly: true }),
   "with an unfinished claim above": async () => {
     const journal = await smallJournal(true);
-    journal.disk.plant(`${SIMULATED_DIRECTORY}/e00000003.jsonl`, unfinishedClaim());
+    journal.disk.plant(UNFINISHED_CLAIM, unfinishedClaim());
     return journal;
   },
 };
@@ -125,7 +126,7 @@ describe.each(Object.entries(variants))("a journal %s", { timeout: TIMEOUT_MS },
 });
 
 describe("an unfinished claim", { timeout: TIMEOUT_MS }, () => {
-  const path = `${SIMULATED_DIRECTORY}/e00000003.jsonl`;
+  const path = UNFINISHED_CLAIM;
 
   it("I140 damaged in any way, does not hide the journal below it", async () => {
     const { disk } = await smallJournal(true);

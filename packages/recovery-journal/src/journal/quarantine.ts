@@ -44,7 +44,7 @@ export type Damage =
 
 export interface QuarantineOptions<Kind extends string> extends Pick<
   OpenJournalOptions<Kind>,
-  "directory" | "owner" | "kinds" | "fs" | "now"
+  "directory" | "owner" | "kinds" | "fs" | "now" | "newSalt"
 > {
   /** As for `openJournal`. `null`: no owner is named, as the head or all of the journal is lost; the question is whether anybody writes. */
   readonly probeOwner: (owner: JournalOwner | null) => "gone" | "current" | "unknown";
@@ -203,7 +203,7 @@ function publish<Kind extends string>(
   options: QuarantineOptions<Kind>,
   { fs, names, evidence }: Place,
 ): QuarantineResult<Kind> | "lost" {
-  const { directory, owner, seen } = options;
+  const { directory, owner, seen, newSalt } = options;
   const damaged = evidence.find(({ path }) => path === seen.path);
   const kept = names.evidence.map((name) => evidenceSegment(name) ?? 0);
   // The very next number, where one stands: a writer that lives looks for that one, and for no other, to find itself replaced.
@@ -221,7 +221,15 @@ function publish<Kind extends string>(
   }
   const state = emptyState();
   state.quarantines.set(quarantine.id, quarantine);
-  const image = buildImage({ segment, owner, state, pendingBytes: 0, pendingOperations: 0, isShrinking: false });
+  const image = buildImage({
+    segment,
+    owner,
+    state,
+    pendingBytes: 0,
+    pendingOperations: 0,
+    isShrinking: false,
+    newSalt,
+  });
   if (image === null) throw new CodedError("journal_full", "the record exceeds a segment");
 
   try {

@@ -1,8 +1,8 @@
 import { FakeClock } from "@holdfast/shared-process/testing";
 import { describe, expect, it } from "vitest";
 import { CAPACITY_BUSY_MAX_BYTES, CAPACITY_MIN_BYTES } from "../format.ts";
+import { Ledger } from "../proof/ledger.ts";
 import {
-  JournalModel,
   openSimulated,
   SIMULATED_DIRECTORY,
   SIMULATED_KINDS,
@@ -151,32 +151,31 @@ it(
   { timeout: 60_000 },
   async () => {
     const { disk, clock, journal } = await opened();
-    const model = new JournalModel();
-    model.opened = true;
+    const ledger = Ledger.of(readJournal(SIMULATED_DIRECTORY, SIMULATED_KINDS, disk));
     const problems = new Set<string>();
     let states = 0;
-    let checked = "";
+    let checked = -1;
     disk.onCall = (call, path) => {
-      if (call === "exists" && checked === model.version) return;
-      checked = model.version;
+      if (call === "exists" && checked === ledger.version) return;
+      checked = ledger.version;
       for (const state of disk.crashStates({ cuts: 2, samples: 2, seed: states })) {
         states += 1;
-        const problem = model.judgeDisk(state);
-        if (problem !== null) problems.add(`before ${call} ${path}: ${problem}`);
+        for (const problem of ledger.judgeDisk(state)) problems.add(`before ${call} ${path}: ${problem}`);
       }
     };
     const detail = { text: "x".repeat(3000) };
     for (let index = 0; index < 24; index += 1) {
       const id = `p${index}`;
-      model.asked.add(id);
-      const token = await journal.admit(prompt(id, detail), { requestId: `q-${id}`, hash: "h" });
-      model.begun.add(id);
+      const requestId = `q-${id}`;
+      ledger.take({ ask: `begin ${id}`, call: { type: "admit", ids: [id], requestId } });
+      const token = await journal.admit(prompt(id, detail), { requestId, hash: "h" });
+      ledger.take({ ack: `begin ${id}` });
       if (index % 5 === 0) clock.advance(MARK_DELAY_MS);
       if (index % 8 === 7) clock.advance(SHRINK_DELAY_MS + MARK_DELAY_MS);
       if (index % 4 === 3) continue;
-      model.endAsked.add(id);
+      ledger.take({ ask: `end ${id}`, call: { type: "end", ids: [id], outcome: {} } });
       await journal.end(token, {});
-      model.ended.add(id);
+      ledger.take({ ack: `end ${id}` });
     }
     await journal.close();
     disk.onCall = null;

@@ -2,10 +2,10 @@ import { CodedError } from "@holdfast/shared-process";
 import type { FileSystem } from "../file-system.ts";
 import { readJournal } from "../journal/read.ts";
 import type { CrashOptions } from "../testing/crash-states.ts";
-import { JournalModel } from "../testing/journal-model.ts";
 import { SIMULATED_DIRECTORY, SIMULATED_KINDS } from "../testing/open-simulated.ts";
 import { type CallName, SimulatedDisk } from "../testing/simulated-disk.ts";
-import { runWorkload, type Step } from "../testing/workload.ts";
+import { Ledger } from "./ledger.ts";
+import { runWorkload, type Step, type WorkloadOptions } from "./workload.ts";
 
 /** What an enumeration went through, and what it found. */
 export interface Enumeration {
@@ -25,7 +25,9 @@ export interface EnumerateOptions {
   /** The disk to start from. Default: an empty one. */
   readonly start?: SimulatedDisk;
   /** What stands between the code and the disk: a broken variant. */
-  readonly wrap?: (disk: SimulatedDisk) => FileSystem;
+  readonly wrap?: ((disk: SimulatedDisk) => FileSystem) | undefined;
+  /** A journal of which a call is broken. */
+  readonly breakCalls?: WorkloadOptions["breakCalls"];
   readonly crash: CrashOptions;
   /** Every how many distinct crash states one is recovered with a second crash: 1 is all of them, 0 none. */
   readonly recoverEvery: number;
@@ -48,24 +50,25 @@ export const CHANGING: ReadonlySet<CallName> = new Set([
 /** Runs a workload with a power cut after every call that changes something, and a second one in the recovery from it. */
 export async function enumerateCrashes(options: EnumerateOptions): Promise<Enumeration> {
   const disk = options.start ?? new SimulatedDisk();
-  const model = JournalModel.of(readJournal(SIMULATED_DIRECTORY, SIMULATED_KINDS, disk));
+  const ledger = Ledger.of(readJournal(SIMULATED_DIRECTORY, SIMULATED_KINDS, disk));
   const found: Enumeration = { calls: 0, states: 0, recoveries: 0, nested: 0, problems: [] };
-  const chosen: { readonly disk: SimulatedDisk; readonly model: JournalModel }[] = [];
+  const chosen: SimulatedDisk[] = [];
   const seen = new Set<string>();
   const cut = (where: string): void => {
     for (const state of disk.crashStates({ ...options.crash, seed: (options.crash.seed ?? 0) + found.calls })) {
       found.states += 1;
-      const problem = model.judgeDisk(state);
-      if (problem !== null) found.problems.push(`${where}: ${problem}`);
-      if (options.recoverEvery === 0 || problem !== null) continue;
-      const key = `${fingerprint(state)} ${model.version}`;
+      const problems = ledger.judgeDisk(state);
+      found.problems.push(...problems.map((problem) => `${where}: ${problem}`));
+      if (options.recoverEvery === 0 || problems.length > 0) continue;
+      const key = `${fingerprint(state)} ${ledger.version}`;
       if (seen.has(key)) continue;
       seen.add(key);
-      if (seen.size % options.recoverEvery === 0) chosen.push({ disk: state, model: model.copy() });
+      if (seen.size % options.recoverEvery === 0) chosen.push(state);
     }
   };
-  watch(disk, () => model.version, { call: () => (found.calls += 1), cut });
-  await guarded(found, () => runWorkload(options.wrap?.(disk) ?? disk, options.steps, model));
+  watch(disk, () => ledger.version, { call: () => (found.calls += 1), cut });
+  const { steps, breakCalls } = options;
+  await guarded(found, () => runWorkload(options.wrap?.(disk) ?? disk, steps, ledger, { breakCalls }));
   disk.onCall = null;
   cut("at the end");
   for (const state of chosen) await recover(found, state, options);
@@ -73,38 +76,32 @@ export async function enumerateCrashes(options: EnumerateOptions): Promise<Enume
 }
 
 /** Opens a crashed disk and appends, with a power cut after every call that changes something. Nothing that was read may change. */
-async function recover(
-  found: Enumeration,
-  crashed: { readonly disk: SimulatedDisk; readonly model: JournalModel },
-  options: EnumerateOptions,
-): Promise<void> {
+async function recover(found: Enumeration, disk: SimulatedDisk, options: EnumerateOptions): Promise<void> {
   found.recoveries += 1;
-  const { disk } = crashed;
-  const model = JournalModel.of(readJournal(SIMULATED_DIRECTORY, SIMULATED_KINDS, disk));
+  const ledger = Ledger.of(readJournal(SIMULATED_DIRECTORY, SIMULATED_KINDS, disk));
   const cut = (where: string): void => {
     for (const state of disk.crashStates({ cuts: 2, samples: 1, mixtures: 4, names: 4, seed: found.nested })) {
       found.nested += 1;
-      const problem = model.judgeDisk(state);
-      if (problem !== null) found.problems.push(`in recovery, ${where}: ${problem}`);
+      found.problems.push(...ledger.judgeDisk(state).map((problem) => `in recovery, ${where}: ${problem}`));
     }
   };
-  watch(disk, () => model.version, { call: () => undefined, cut });
+  watch(disk, () => ledger.version, { call: () => undefined, cut });
   await guarded(found, async () => {
-    await runWorkload(options.wrap?.(disk) ?? disk, [{ do: "admit", ids: ["z"] }], model);
+    await runWorkload(options.wrap?.(disk) ?? disk, [{ do: "admit", ids: ["z"] }], ledger);
   });
   disk.onCall = null;
-  if (!model.begun.has("z")) found.problems.push("a crashed journal takes no record");
+  if (ledger.acknowledged === 0) found.problems.push("a crashed journal takes no record");
   cut("at the end");
 }
 
 /** Has `cut` called after each call that changed the disk and each change of what was acknowledged: before the next call. */
 export function watch(
   disk: SimulatedDisk,
-  version: () => string,
+  version: () => number,
   on: { readonly call: () => void; readonly cut: (where: string) => void },
 ): void {
   let before: CallName | null = null;
-  let known = "";
+  let known = version();
   disk.onCall = (call, path) => {
     on.call();
     const changed = (before !== null && CHANGING.has(before)) || known !== version();
@@ -147,7 +144,7 @@ export async function enumerateFaults(
   const calls: CallName[] = [];
   const dry = new SimulatedDisk();
   dry.onCall = (call) => void calls.push(call);
-  await guarded(found, () => runWorkload(options.wrap?.(dry) ?? dry, options.steps, new JournalModel()));
+  await guarded(found, () => runWorkload(options.wrap?.(dry) ?? dry, options.steps, new Ledger()));
   for (const [place, call] of calls.entries()) {
     // A call that changes nothing has no other effect than its error.
     if (fault.effect !== "none" && !CHANGING.has(call)) continue;
@@ -163,7 +160,7 @@ async function failOne(
   fault: Fault & { readonly index: number },
 ): Promise<void> {
   const disk = new SimulatedDisk();
-  const model = new JournalModel();
+  const ledger = new Ledger();
   let where = "";
   let calls = 0;
   disk.onCall = (call, path) => {
@@ -173,14 +170,12 @@ async function failOne(
     disk.inject({ call, errno: fault.errno, effect: fault.effect });
   };
   const fs = options.wrap?.(disk) ?? disk;
-  await guarded(found, () => runWorkload(fs, options.steps, model));
+  await guarded(found, () => runWorkload(fs, options.steps, ledger));
   disk.onCall = null;
   for (const state of disk.crashStates(options.crash)) {
     found.states += 1;
-    const problem = model.judgeDisk(state);
-    if (problem !== null) found.problems.push(`${where}: ${problem}`);
+    found.problems.push(...ledger.judgeDisk(state).map((problem) => `${where}: ${problem}`));
   }
-  await guarded(found, () => runWorkload(fs, [], model));
-  const problem = model.judgeDisk(disk);
-  if (problem !== null) found.problems.push(`${where}, after opening again: ${problem}`);
+  await guarded(found, () => runWorkload(fs, [], ledger));
+  found.problems.push(...ledger.judgeDisk(disk).map((problem) => `${where}, after opening again: ${problem}`));
 }

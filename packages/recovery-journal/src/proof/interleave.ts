@@ -1,11 +1,12 @@
 import { CodedError } from "@holdfast/shared-process";
 import type { FileSystem } from "../file-system.ts";
 import type { CrashOptions } from "../testing/crash-states.ts";
-import { type JournalData, JournalModel } from "../testing/journal-model.ts";
 import { watch } from "./enumerate.ts";
+import type { Entry } from "./entry.ts";
+import { Ledger } from "./ledger.ts";
 import type { SecondRun, SecondWriter } from "./second-writer.ts";
 import { SimulatedDisk } from "../testing/simulated-disk.ts";
-import { runWorkload, type Step } from "../testing/workload.ts";
+import { callsOf, runWorkload, type Step } from "./workload.ts";
 
 export interface InterleaveOptions {
   /** What the first writer does. */
@@ -13,7 +14,7 @@ export interface InterleaveOptions {
   /** What the second one does from its opening on; it begins other operations and may end the first one's. */
   readonly secondSteps: readonly Step[];
   readonly second: SecondWriter;
-  readonly wrap?: (disk: SimulatedDisk) => FileSystem;
+  readonly wrap?: ((disk: SimulatedDisk) => FileSystem) | undefined;
   readonly crash: CrashOptions;
   /** At every how many interleavings the power is also cut within the second writer's run, after each changing call. 0: never. */
   readonly cutWithinEvery: number;
@@ -44,17 +45,16 @@ interface Other {
 /** `false` when the first writer makes no such call. */
 async function interleaveAt(place: number, options: InterleaveOptions, found: Interleavings): Promise<boolean> {
   const disk = new SimulatedDisk();
-  const first = new JournalModel();
+  const first = new Ledger();
   /** What the first writer was told until it took the journal back: it is what the second one must have read. */
-  let fenced: JournalModel | null = null;
+  let fenced: Ledger | null = null;
   const others: Other[] = [];
-  const cut = (when: string, second: JournalData = new JournalModel()): void => {
-    const model = first.copy();
-    model.add(second);
+  const cut = (when: string, second: readonly Entry[]): void => {
+    const ledger = first.copy();
+    for (const entry of second) ledger.take(entry);
     for (const state of disk.crashStates({ ...options.crash, seed: place })) {
       found.states += 1;
-      const problem = model.judgeDisk(state);
-      if (problem !== null) found.problems.push(`${when}: ${problem}`);
+      found.problems.push(...ledger.judgeDisk(state).map((problem) => `${when}: ${problem}`));
     }
   };
   let calls = 0;
@@ -65,12 +65,12 @@ async function interleaveAt(place: number, options: InterleaveOptions, found: In
     const where = `at ${place} ${call} ${path}`;
     if (options.cutWithinEvery > 0 && place % options.cutWithinEvery === 0) {
       const asked = intentions(options.secondSteps);
-      watch(disk, () => "", { call: () => undefined, cut: (when) => cut(`${where}, second ${when}`, asked) });
+      watch(disk, () => 0, { call: () => undefined, cut: (when) => cut(`${where}, second ${when}`, asked) });
     }
     const run = options.second.run(options.wrap?.(disk) ?? disk, options.secondSteps);
     disk.onCall = null;
     others.push({ run, where });
-    cut(`${where}, the second writer is done`, run.model);
+    cut(`${where}, the second writer is done`, run.entries);
   };
   const onOpened = (): void => {
     if (others.length > 0) fenced ??= first.copy();
@@ -86,27 +86,19 @@ async function interleaveAt(place: number, options: InterleaveOptions, found: In
   if (other === undefined) return false;
   found.interleavings += 1;
   settle(found, fenced ?? first, other);
-  cut(`${other.where}, the first writer went on`, other.run.model);
+  cut(`${other.where}, the first writer went on`, other.run.entries);
   return true;
 }
 
 /** What a writer may have asked at any moment of its run. What it was told is known only at its end. */
-function intentions(steps: readonly Step[]): JournalData {
-  const model = new JournalModel();
-  for (const step of steps) {
-    if (step.do === "admit" || step.do === "begin") for (const id of step.ids) model.asked.add(id);
-    if (step.do === "end") for (const id of step.ids) model.endAsked.add(id);
-  }
-  return model;
+function intentions(steps: readonly Step[]): readonly Entry[] {
+  return steps.flatMap(callsOf).map((call, index) => ({ ask: `second ${index + 1}`, call }));
 }
 
-function settle(found: Interleavings, first: JournalModel, { run, where }: Other): void {
-  found.acknowledged += run.model.begun.size + run.model.ended.size;
+/** What the first writer was told is in what the second one read. */
+function settle(found: Interleavings, first: Ledger, { run, where }: Other): void {
+  found.acknowledged += run.entries.filter((entry) => "ack" in entry).length;
   if (run.error !== null) found.problems.push(`${where}, the second writer ended by ${run.error}`);
   if (run.read === null) return;
-  const read = new Set(run.read);
-  for (const id of first.begun) {
-    if (!first.endAsked.has(id) && !read.has(id)) found.problems.push(`${where}: ${id} was begun behind the fence`);
-  }
-  for (const id of first.ended) if (read.has(id)) found.problems.push(`${where}: ${id} was ended behind the fence`);
+  found.problems.push(...first.judge(run.read).map((problem) => `${where}, behind the fence: ${problem}`));
 }

@@ -2,15 +2,17 @@ import { CodedError } from "@holdfast/shared-process";
 import { segmentName, segmentNumber } from "../format.ts";
 import type { FileSystem } from "../file-system.ts";
 import { PassThrough } from "./pass-through.ts";
+import type { WorkloadOptions } from "./workload.ts";
 
 /**
- * The same code with one thing broken, as seen by its disk: an enumeration that finds nothing wrong with it proves nothing of the real
+ * The same code with one thing broken, as seen by its disk or by its caller: an enumeration that finds nothing wrong with it proves nothing of the real
  * code either. `caughtBy` says which one must. Not among them, as no crash shows it: a claim that is not cut to its new size has fill
  * behind its capacity, which says nothing.
  */
 export interface Mutant {
   readonly caughtBy: "crash" | "fault" | "replacement" | "interleaving";
-  readonly wrap: (inner: FileSystem) => FileSystem;
+  readonly wrap?: (inner: FileSystem) => FileSystem;
+  readonly breakCalls?: WorkloadOptions["breakCalls"];
 }
 
 class BatchNotFlushed extends PassThrough {
@@ -92,7 +94,6 @@ class MarkBeforeFlush extends PassThrough {
   }
 }
 
-/** A writer that never finds out that it has a successor. */
 type NameChange = "none" | "published" | "retired";
 
 /**
@@ -125,6 +126,7 @@ class FlushOfNamesLeftOut extends PassThrough {
   }
 }
 
+/** A writer that never finds out that it has a successor. */
 class FenceNotSeen extends PassThrough {
   readonly #mine = new Set<string>();
   override link(existing: string, path: string): void {
@@ -194,6 +196,14 @@ export const mutants: Readonly<Record<string, Mutant>> = {
   "a claim is not flushed": { caughtBy: "crash", wrap: (inner) => new ClaimNotFlushed(inner) },
   "a short write is taken for whole": { caughtBy: "crash", wrap: (inner) => new ShortWriteTakenForWhole(inner) },
   "the mark is written before the flush": { caughtBy: "crash", wrap: (inner) => new MarkBeforeFlush(inner) },
+  "a list is begun one by one": {
+    caughtBy: "crash",
+    breakCalls: (journal) => ({ restore: (requests) => Promise.all(requests.map((one) => journal.begin(one))) }),
+  },
+  "a request is remembered in memory alone": {
+    caughtBy: "crash",
+    breakCalls: () => ({ remember: () => Promise.resolve() }),
+  },
   "the old segment goes before the new one is named": {
     caughtBy: "crash",
     wrap: (inner) => new RetiredBeforePublished(inner),

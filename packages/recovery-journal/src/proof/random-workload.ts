@@ -1,6 +1,9 @@
-import type { Step } from "../testing/workload.ts";
+import type { Step } from "./workload.ts";
 
 const PADS_BYTES = [0, 30, 700, 5000];
+const KINDS = ["admit", "admit", "begin", "restore", "remember", "note", "end", "end", "reopen", "close"] as const;
+/** One in so many begins with a quarantine, which is resolved somewhere in it. */
+const QUARANTINE_EVERY = 3;
 
 /** A workload of `length` steps from a seeded source: the same source gives the same steps. */
 export function randomWorkload(random: () => number, length: number): Step[] {
@@ -10,14 +13,14 @@ export function randomWorkload(random: () => number, length: number): Step[] {
   let begun = 0;
   for (let step = 0; step < length; step += 1) {
     const pad = pick(PADS_BYTES) ?? 0;
-    const kind = pick(["admit", "admit", "begin", "note", "end", "end", "reopen", "close"] as const);
-    if (kind === "admit" || kind === "begin") {
+    const kind = pick(KINDS);
+    if (kind === "admit" || kind === "begin" || kind === "restore" || kind === "remember") {
       const ids = Array.from({ length: 1 + Math.floor(random() * 3) }, () => {
         begun += 1;
         // The second writer ends this one.
         return begun === 1 ? "a" : `w${begun}`;
       });
-      open.push(...ids);
+      if (kind !== "remember") open.push(...ids);
       steps.push({ do: kind, ids, pad });
     } else if (kind === "note" || kind === "end") {
       const id = pick(open);
@@ -29,5 +32,8 @@ export function randomWorkload(random: () => number, length: number): Step[] {
       steps.push({ do: "reopen" });
     }
   }
-  return steps;
+  if (random() * QUARANTINE_EVERY >= 1) return steps;
+  const place = Math.floor(random() * steps.length);
+  const [before, after] = [steps.slice(0, place), steps.slice(place)];
+  return [{ do: "quarantine" }, { do: "reopen" }, ...before, { do: "resolve" }, ...after];
 }

@@ -10,7 +10,7 @@ export interface ReplacementOptions {
   readonly replace: Replace;
   /** Whether there is a file before. */
   readonly over: "a file" | "nothing";
-  readonly wrap?: (disk: SimulatedDisk) => FileSystem;
+  readonly wrap?: ((disk: SimulatedDisk) => FileSystem) | undefined;
   readonly crash: CrashOptions;
 }
 

@@ -3,9 +3,10 @@ import { buildSync } from "esbuild";
 import { fileURLToPath } from "node:url";
 import { MessageChannel, type MessagePort, Worker } from "node:worker_threads";
 import type { FileSystem } from "../file-system.ts";
-import type { JournalData } from "../testing/journal-model.ts";
+import type { JournalReport } from "../types.ts";
+import type { Entry } from "./entry.ts";
 import { receive, type RemoteAnswer, type RemoteCall, send, type Wire } from "./remote-disk.ts";
-import type { Step } from "../testing/workload.ts";
+import type { Step } from "./workload.ts";
 
 export interface SecondWriterData {
   readonly port: MessagePort;
@@ -14,9 +15,9 @@ export interface SecondWriterData {
 
 /** What the second writer asked and was told. */
 export interface SecondRun {
-  readonly model: JournalData;
-  /** The operations that were open when it had opened the journal; `null` if it had not. */
-  readonly read: readonly string[] | null;
+  readonly entries: readonly Entry[];
+  /** What its opening found; `null` if it did not open the journal. */
+  readonly read: JournalReport | null;
   /** An error that is no refusal of the journal's. */
   readonly error: string | null;
 }

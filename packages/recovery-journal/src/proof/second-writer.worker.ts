@@ -1,9 +1,10 @@
 import { invariant } from "@holdfast/shared-process";
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
-import { JournalModel } from "../testing/journal-model.ts";
+import type { JournalReport } from "../types.ts";
+import type { Entry } from "./entry.ts";
 import { RemoteDisk, send, type Wire } from "./remote-disk.ts";
 import type { SecondRun, SecondWriterData } from "./second-writer.ts";
-import { runWorkload, type Step } from "../testing/workload.ts";
+import { runWorkload, type Step } from "./workload.ts";
 
 /** The second writer's thread: runs workloads against the disk of the first one's, which stands still meanwhile. */
 const control: MessagePort | null = parentPort;
@@ -18,15 +19,14 @@ control.on("message", (steps: readonly Step[]) => {
 control.postMessage("ready", []);
 
 async function run(steps: readonly Step[]): Promise<SecondRun> {
-  const model = new JournalModel();
-  let read: readonly string[] | null = null;
+  const entries: Entry[] = [];
+  const ledger = { take: (entry: Entry) => void entries.push(entry) };
+  let read: JournalReport | null = null;
   try {
-    await runWorkload(new RemoteDisk(wire), steps, model, {
-      owner: "second",
-      onOpened: (journal) => (read ??= journal.open().map(({ operationId }) => operationId)),
-    });
-    return { model, read, error: null };
+    const onOpened = (report: JournalReport): void => void (read ??= report);
+    await runWorkload(new RemoteDisk(wire), steps, ledger, { owner: "second", onOpened });
+    return { entries, read, error: null };
   } catch (error) {
-    return { model, read, error: String(error) };
+    return { entries, read, error: String(error) };
   }
 }

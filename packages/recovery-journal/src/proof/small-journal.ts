@@ -1,8 +1,10 @@
 import { invariant } from "@holdfast/shared-process";
+import { segmentName } from "../format.ts";
 import { encodeLine, HEAD_SEED, LF } from "../format/line.ts";
+import { quarantineJournal } from "../journal/quarantine.ts";
 import { readJournal } from "../journal/read.ts";
 import type { JournalReport } from "../types.ts";
-import { openSimulated, SIMULATED_DIRECTORY, SIMULATED_KINDS } from "../testing/open-simulated.ts";
+import { openSimulated, SIMULATED_DIRECTORY, SIMULATED_KINDS, simulatedOptions } from "../testing/open-simulated.ts";
 import { SimulatedDisk } from "../testing/simulated-disk.ts";
 
 /**
@@ -91,7 +93,9 @@ export async function smallJournal(
   options: { readonly release?: boolean; readonly snapshotOnly?: boolean } = {},
 ): Promise<SmallJournal> {
   const disk = new SimulatedDisk();
-  const path = `${SIMULATED_DIRECTORY}/e00000002.jsonl`;
+  const path = `${SIMULATED_DIRECTORY}/${segmentName(SEGMENT)}`;
+  const seen = { why: "missing", path: SIMULATED_DIRECTORY, sha256: null } as const;
+  await quarantineJournal({ ...simulatedOptions(disk), probeOwner: () => "gone", seen, reason: "lost" });
   const first = await openSimulated(disk);
   const a = await first.admit({ ...key("a"), kind: "prompt" }, { requestId: "q-a", hash: "h" });
   await first.admit({ ...key("b"), kind: "prompt" }, { requestId: "q-b", hash: "h" });
@@ -101,8 +105,9 @@ export async function smallJournal(
   const b = journal.adopt(key("b"));
   invariant(b !== null, "b is open");
   if (options.snapshotOnly !== true) {
-    const begins = ["c", "d"].map((id) => journal.begin({ ...key(id), kind: "tool" }));
-    await Promise.all([...begins, journal.note(b, { step: "sent" })]);
+    const restored = ["c", "d"].map((id) => ({ ...key(id), kind: "tool" }) as const);
+    await Promise.all([journal.restore(restored), journal.note(b, { step: "sent" })]);
+    for (const { id } of journal.quarantines()) await journal.resolveQuarantine(id, {});
     await journal.remember({ requestId: "q-x", hash: "h", outcome: {} });
     if (options.release === true) await journal.close();
     else await Promise.all([journal.end(b, { kind: "done" }), journal.begin({ ...key("e"), kind: "prompt" })]);
@@ -122,12 +127,16 @@ export async function smallJournal(
   return { disk, path, lines: kept, marked, lesser };
 }
 
+/** The quarantine made the first segment, and each opening the next. */
+const SEGMENT = 3;
+export const UNFINISHED_CLAIM = `${SIMULATED_DIRECTORY}/${segmentName(SEGMENT + 1)}`;
+
 /** A claim's head and two lines of its snapshot: the crash came before the rest. */
 export function unfinishedClaim(): Buffer {
   const salt = "0badcafe";
   const seed = Number.parseInt(salt, 16);
   const owner = { generation: "g2", identity: {} };
-  const head = { t: "head", v: 2, n: 3, e: salt, cap: 600, owner };
+  const head = { t: "head", v: 2, n: SEGMENT + 1, e: salt, cap: 600, owner };
   const open = { s: 1, d: 0, t: "open", op: { id: "b", g: "g1", k: "prompt", detail: {} }, notes: [], o: 2, req: null };
   const request = { s: 2, d: 0, t: "request", id: "q-a", hash: "h", outcome: {}, at: 1 };
   const lines = [encodeLine(JSON.stringify(head), HEAD_SEED)];
@@ -183,7 +192,9 @@ export function read(disk: SimulatedDisk): JournalReport {
   return readJournal(SIMULATED_DIRECTORY, SIMULATED_KINDS, disk);
 }
 
-/** What a report says of work and requests; `refused` for a refusal. */
+/** What a report says of work, requests and quarantines; `refused` for a refusal. */
 export function said(report: JournalReport): string {
-  return report.kind === "ok" ? JSON.stringify([report.open, report.remembered, report.released]) : report.kind;
+  if (report.kind !== "ok") return report.kind;
+  const { open, remembered, quarantines, released } = report;
+  return JSON.stringify([open, remembered, quarantines, released]);
 }

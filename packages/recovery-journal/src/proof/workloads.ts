@@ -1,12 +1,13 @@
-import type { Step } from "../testing/workload.ts";
+import type { Step } from "./workload.ts";
 
 /** What the enumerations run: one workload for each part of a journal's life. */
 export const workloads = {
   append: [
     { do: "admit", ids: ["a"] },
-    { do: "admit", ids: ["b", "c"], pad: 700 },
+    { do: "restore", ids: ["b", "c"], pad: 700 },
     { do: "note", ids: ["b"], pad: 30 },
     { do: "end", ids: ["a", "b"] },
+    { do: "remember", ids: ["d"] },
     { do: "close" },
     { do: "reopen" },
     { do: "end", ids: ["c"] },
@@ -15,19 +16,25 @@ export const workloads = {
     { do: "admit", ids: ["a", "b"], pad: 1200 },
     { do: "end", ids: ["a"] },
     { do: "reopen" },
-    { do: "admit", ids: ["c"] },
+    { do: "restore", ids: ["c", "d"] },
     { do: "end", ids: ["b"] },
     { do: "reopen" },
   ],
   compaction: [
     { do: "admit", ids: ["a"], pad: 5000 },
-    { do: "admit", ids: ["b"], pad: 5000 },
+    { do: "restore", ids: ["b", "c"], pad: 2400 },
     { do: "end", ids: ["a"] },
     { do: "note", ids: ["b"], pad: 6000 },
-    { do: "end", ids: ["b"] },
-    { do: "admit", ids: ["c"], pad: 5000 },
-    { do: "end", ids: ["c"] },
+    { do: "end", ids: ["b", "c"] },
+    { do: "remember", ids: ["d"], pad: 5000 },
     { do: "close" },
+  ],
+  quarantine: [
+    { do: "quarantine" },
+    { do: "reopen" },
+    { do: "restore", ids: ["a", "b"], pad: 700 },
+    { do: "resolve" },
+    { do: "reopen" },
   ],
   release: [
     { do: "admit", ids: ["a", "b"] },

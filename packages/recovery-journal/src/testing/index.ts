@@ -7,5 +7,3 @@ export {
   type SimulatedKind,
   simulatedOptions,
 } from "./open-simulated.ts";
-export { JournalModel } from "./journal-model.ts";
-export { runWorkload, type Step } from "./workload.ts";
