@@ -14,6 +14,12 @@ export function withinWindow(
   );
 }
 
-/** `null` when the budget is spent. */
-export const relaunchDelay = (launches: readonly LaunchTime[]): Millis | null =>
-  RECOVERY_DELAYS_MS[launches.length] ?? null;
+/**
+ * When the next relaunch is due; `null` when the budget is spent. A delay runs from the launch before, which a successor
+ * knows too: supervisors that live shorter than the delay do not begin it anew for ever.
+ */
+export function relaunchAt(launches: readonly LaunchTime[], now: Millis): Millis | null {
+  const delay = RECOVERY_DELAYS_MS[launches.length];
+  const last = launches.at(-1)?.at ?? now;
+  return delay === undefined ? null : Math.max(now + RECOVERY_DELAYS_MS[0], last + delay);
+}

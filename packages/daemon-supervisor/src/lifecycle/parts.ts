@@ -1,4 +1,4 @@
-import { relaunchDelay, withinWindow } from "./budget.ts";
+import { relaunchAt, withinWindow } from "./budget.ts";
 import { deny, move } from "./rule.ts";
 import type { Decision, Due, Fresh, LaunchTime, Millis, StateNamed, StopIntent, WorkerProcess } from "./state.ts";
 import { FORCED_KILL_MS, PASSIVATE_SILENCE_MS, SILENCE_MS, SILENT_KILL_MS, START_DEADLINE_MS } from "./times.ts";
@@ -95,12 +95,12 @@ export function waitOrFail(next: Next, fresh: Pick<Fresh, "bootId" | "missingEnv
   if (terminal !== null) return fail(terminal);
   if (fresh.missingEnvironment.length > 0)
     return fail(environmentReason(fresh.missingEnvironment), "needs_fresh_environment");
-  const delay = relaunchDelay(launches);
-  if (delay === null) {
+  const at = relaunchAt(launches, now);
+  if (at === null) {
     const last = next.why === undefined ? "" : `: ${next.why}`;
     return fail(`gave up after ${launches.length} relaunches in 5 minutes${last}`);
   }
-  const due = { timer: "relaunch", at: now + delay } as const;
+  const due = { timer: "relaunch", at } as const;
   return move({ name: "recovering", process, launches, phase: "waiting", terminal: null, cause: null, due });
 }
 
