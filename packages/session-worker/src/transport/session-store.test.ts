@@ -13,6 +13,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { digestOf, nodeFileSystem, openJournal, quarantineJournal } from "@holdfast/recovery-journal";
 import type { FileSystem } from "@holdfast/recovery-journal";
+import { mayPass } from "../worker/admission.ts";
 import { openSessionStore, requestHash } from "./index.ts";
 import type { Admission, SessionStore } from "./index.ts";
 import { operationKinds } from "./operation-kinds.ts";
@@ -316,6 +317,22 @@ describe("a session's store", () => {
     ]);
     expect(answers).toEqual(["first", "repeated", "reused", { kind: "reused" }]);
     await store.close();
+  });
+
+  it("I71 is not refused for good where the disk does not let its journal be read", async () => {
+    const store = await open("g1");
+    await store.close();
+    const failing: FileSystem = Object.create(nodeFileSystem, {
+      read: {
+        value: () => {
+          throw Object.assign(new Error("EIO: i/o error, read"), { code: "EIO", syscall: "read" });
+        },
+      },
+    });
+    const problem = await open("g2", failing).catch((error: unknown) => error);
+    expect(problem).toMatchObject({ code: "journal_unavailable" });
+    expect(mayPass(problem)).toBe(true);
+    await (await open("g3")).close();
   });
 
   it("I71 I81 is refused while the journal has a quarantine that is not resolved, and serves once it is", async () => {

@@ -3,6 +3,11 @@ import { ProtocolError } from "@holdfast/client/protocol";
 
 export const codeOf = (error: unknown): string | null => (error instanceof CodedError ? error.code : null);
 
+const PASSING = new Set<string | null>(["disk_full", "journal_busy", "journal_unavailable"]);
+
+/** Whether what kept a session's files from being opened may be over at the next try. */
+export const mayPass = (error: unknown): boolean => PASSING.has(codeOf(error));
+
 /** What a failed admission means for its client. */
 export function toProtocolError(error: unknown): unknown {
   switch (codeOf(error)) {

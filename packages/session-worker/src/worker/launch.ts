@@ -13,7 +13,7 @@ import type { SessionStore } from "../transport/store-contract.ts";
 import { lastDirectory } from "../transport/store-recovery.ts";
 import { openSessionStore } from "../transport/open-store.ts";
 import { transcriptAt } from "../transport/transcript-file.ts";
-import { codeOf } from "./admission.ts";
+import { mayPass } from "./admission.ts";
 import { Session } from "./session.ts";
 
 export interface LaunchSeams {
@@ -43,7 +43,7 @@ export async function launchSession(options: LaunchOptions): Promise<Launched | 
       return terminal(opened.kind === "owned" ? "another process writes this session's files" : opened.reason);
     ({ store } = opened);
   } catch (error) {
-    return { kind: "failed", terminal: codeOf(error) !== "disk_full", reason: reasonOf(error) };
+    return { kind: "failed", terminal: !mayPass(error), reason: reasonOf(error) };
   }
   try {
     return await startAgent(options, store, record.cwd);
