@@ -35,7 +35,10 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** In an environment that leads to no other installation (`NODE_PATH`). */
 const start = (...args: readonly string[]): Running =>
-  new Running([process.execPath, "work.mjs", ...args], { cwd: where, env: { PATH: process.env["PATH"] ?? "" } });
+  new Running([process.execPath, ...(args[0]?.endsWith(".mjs") ? args : ["work.mjs", ...args])], {
+    cwd: where,
+    env: { PATH: process.env["PATH"] ?? "" },
+  });
 const run = async (): Promise<Result> => await start().result();
 const whole = (pid: number): string => `started: copy-${pid}\ncompleted: copy-${pid}\n`;
 
@@ -70,6 +73,22 @@ describe("the example of recovery-journal, installed from its packed packages", 
     expect(stdout).toContain(`identity: { pid: ${working.pid} }`);
     working.signal("SIGKILL");
     await working.result();
+  });
+
+  it("I71 refuses a damaged journal until a person decides, as the second example of the README does", async () => {
+    const segment = (): string => {
+      const [name = ""] = readdirSync(join(where, "journal")).filter((entry) => entry.startsWith("e"));
+      return join(where, "journal", name);
+    };
+    await run();
+    writeFileSync(segment(), readFileSync(segment(), "utf8").replace('"t":"head"', '"t":"heat"'));
+    const refused = await run();
+    expect([refused.code, refused.stdout]).toEqual([1, expect.stringContaining("why: 'corrupt'")]);
+    const [, , second = ""] = readFileSync(join(packageFolder, "README.md"), "utf8").split(/^```js\n/m);
+    writeFileSync(join(where, "decide.mjs"), second.slice(0, second.indexOf("```")));
+    expect(await start("decide.mjs").result()).toMatchObject({ code: 0, stderr: "" });
+    const again = start();
+    expect(await again.result()).toMatchObject({ code: 0, stdout: whole(again.pid) });
   });
 });
 

@@ -38,8 +38,26 @@ describe("an error", () => {
     });
     const full = Object.assign(new Error("full"), { code: "ENOSPC" });
     expect(failureOf(full).code).toBe("disk_full");
-    const claim = Object.assign(new Error("not claimed", { cause: full }), { code: "not_published" });
-    expect(failureOf(claim)).toMatchObject({ code: "disk_full", message: "not claimed" });
+  });
+
+  it.each([
+    "not_replaced",
+    "maybe_replaced",
+    "replaced_not_durable",
+    "not_published",
+    "maybe_published",
+    "published_not_durable",
+    "journal_unavailable",
+  ])("that says what became of a file is told by the code of what is behind it: %s", (code) => {
+    for (const [errno, known] of [
+      ["ENOSPC", "disk_full"],
+      ["EFBIG", "disk_full"],
+      ["EMFILE", "too_many_open_files"],
+    ] as const) {
+      const cause = Object.assign(new Error("behind"), { code: errno });
+      const error = Object.assign(new Error("not claimed", { cause }), { code });
+      expect(failureOf(error)).toMatchObject({ code: known, message: "not claimed" });
+    }
   });
 
   it("I151 that nobody expected is internal, without a stack", () => {
@@ -61,7 +79,7 @@ describe("an error", () => {
   });
 
   it("cannot bring line breaks or terminal sequences to people", () => {
-    const error = new ProtocolError("session_not_found", "no session \u001b[31mred\nerror: forged");
+    const error = new ProtocolError("session_not_found", "no session \u001b[31mred\n\u202eerror: forged");
     expect(failureText(error, { json: false, requestId: null })).toBe("error: no session  [31mred error: forged\n");
   });
 });

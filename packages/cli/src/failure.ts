@@ -7,6 +7,7 @@ export const OWN_FAILURE_EXIT = 125;
 const errnoCodes: Readonly<Record<string, ErrorCode>> = {
   ENOSPC: "disk_full",
   EDQUOT: "disk_full",
+  EFBIG: "disk_full",
   EMFILE: "too_many_open_files",
   ENFILE: "too_many_open_files",
   EACCES: "permission_denied",
@@ -19,13 +20,18 @@ const errnoCodes: Readonly<Record<string, ErrorCode>> = {
 export function failureOf(error: unknown): ProtocolError {
   if (error instanceof ProtocolError) return error;
   if (!(error instanceof Error)) return new ProtocolError("internal", `internal: ${String(error)}`);
-  const own = codeOf(error);
-  // A file that was certainly not written: what kept it from that is what matters here.
-  const code = own === "not_replaced" || own === "not_published" ? codeOf(error.cause) : own;
+  const code = codeOf(behind(error));
   if (isErrorCode(code)) return new ProtocolError(code, error.message);
   const known = errnoCodes[code];
   return known ? new ProtocolError(known, error.message) : new ProtocolError("internal", `internal: ${error.message}`);
 }
+
+/** What kept a file from being written, or a journal from being opened, is what matters here. */
+const behind = (error: unknown): unknown =>
+  error instanceof Error && OUTCOME.test(codeOf(error)) ? behind(error.cause) : error;
+
+/** The codes that say what became of a file. Their package is not loaded for them: most commands do without. */
+const OUTCOME = /^(?:(?:not|maybe)_(?:replaced|published)|(?:replaced|published)_not_durable|journal_unavailable)$/;
 
 const codeOf = (error: unknown): string =>
   error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
@@ -47,6 +53,5 @@ export function failureText(
   return `error: ${oneLine(message)}\n${next}`;
 }
 
-/** A message may quote a name or path: no line breaks and no terminal sequences from there. */
-// oxlint-disable-next-line no-control-regex
-const oneLine = (text: string): string => text.replace(/[\u0000-\u001f\u007f-\u009f]+/g, " ");
+/** A message may quote a name or path: no line breaks, terminal sequences or turned directions from there. */
+const oneLine = (text: string): string => text.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]+/gu, " ");

@@ -135,7 +135,7 @@ export class Records {
         await replaceFileAsync(fs, descriptorPath(home, sessionId), encodeDescriptor(sessionId, shape, { epoch, at }));
       } catch (error) {
         // It may be there, unlike what was written before: whatever comes next is written, or removed.
-        if (mayBeInPlace(error)) this.#written.set(sessionId, NOT_DURABLE);
+        if (mayBeInPlace(error)) this.#written.set(sessionId, UNKNOWN);
         throw error;
       }
       this.#written.set(sessionId, text);
@@ -189,8 +189,8 @@ export function withRequest(record: SessionRecord, request: RequestStamp | null)
 /** Kept in a session's own record until the home's journal has them; more pile up only where that takes nothing. */
 const RECENT_REQUESTS = 256;
 
-/** In place of a descriptor's text: it is like no other. */
-const NOT_DURABLE = "";
+/** In place of a descriptor's text that may be there or not: it is like no other. */
+const UNKNOWN = "";
 
 const intentOf = (state: State): StopIntent | null =>
   state.name === "stopping" || state.name === "finalizing" ? state.intent : null;

@@ -1,5 +1,5 @@
 /*
- * The format of a recovery journal, version 2. For writers of other readers it is told in docs/journal-format.md.
+ * The format of a recovery journal, version 2. For writers of other programs it is told in docs/journal-format.md.
  *
  * A journal is a directory (0700) with one live segment `e00000012.jsonl` (0600); numbers only grow. A segment has a fixed
  * capacity, is allocated whole at birth and filled with "\n", so that records overwrite allocated blocks, a full disk does

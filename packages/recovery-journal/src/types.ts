@@ -1,4 +1,5 @@
 import type { Clock } from "@holdfast/shared-process";
+import type { FileSystem } from "./file-system.ts";
 import type { LegacyWork } from "./legacy/read-legacy.ts";
 
 /** JSON as it is stored, such as a record's `detail`. */
@@ -122,7 +123,7 @@ export interface OpenJournalOptions<Kind extends string> {
   readonly expect?: "any" | "existing";
   /** Default `inline`. */
   readonly engine?: JournalEngine;
-  readonly fs?: import("./file-system.ts").FileSystem;
+  readonly fs?: FileSystem;
   readonly now?: () => number;
   /** Times the mark behind the last record, and the growth and the return of the segment's size. */
   readonly clock?: Pick<Clock, "monotonic" | "setTimer">;
@@ -167,7 +168,7 @@ export interface Journal<Kind extends string = string> {
   note(token: OperationToken<Kind>, detail: JsonObject): Promise<void>;
   /** Ends it. A stale or unknown token changes nothing and is counted. `outcome` is remembered for its request, if it has one. */
   end(token: OperationToken<Kind>, outcome: JsonObject): Promise<"ended" | "stale">;
-  /** Remembers the outcome of a request that opened no operation. */
+  /** Remembers the outcome of a request that opened no operation. Rejects with `duplicate_request` while a record of it is on its way. */
   remember(request: { readonly requestId: string; readonly hash: string; readonly outcome: JsonObject }): Promise<void>;
   remembered(requestId: string): RememberedRequest | null;
   open(): readonly OpenOperation<Kind>[];

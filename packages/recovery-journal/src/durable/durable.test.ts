@@ -94,7 +94,10 @@ describe("on the real disk", () => {
     chmodSync(path, 0o700);
     ensurePrivateDirectory(fs, path);
     symlinkSync(path, join(root, "link"));
-    expect(() => ensurePrivateDirectory(fs, join(root, "link"))).toThrow("is a symbolic link");
+    for (const name of ["link", "link/", "link//", "link/."]) {
+      expect(() => ensurePrivateDirectory(fs, `${root}/${name}`)).toThrow("is a symbolic link");
+      expect(() => replaceFile(fs, `${root}/${name}/f`, "x")).toThrow("is a symbolic link");
+    }
   });
 
   it("refuses a home that nobody can make, instead of trying for ever", () => {

@@ -1,9 +1,9 @@
 import { CodedError, errnoOf } from "@holdfast/shared-process";
-import { dirname } from "node:path";
+import { dirname, resolve } from "node:path";
 import type { FileSystem } from "../file-system.ts";
 import { syncDirectory, syncDirectoryAsync } from "./sync-directory.ts";
 
-export const PRIVATE_DIRECTORY_MODE = 0o700;
+const PRIVATE_DIRECTORY_MODE = 0o700;
 const OTHERS = 0o077n;
 
 /**
@@ -30,7 +30,8 @@ function verifyDirectory(fs: FileSystem, path: string): void {
 
 /** What makes the directory at `path` unsafe, in words; `null` when it is private and ours. Throws ENOENT. */
 export function directoryProblem(fs: FileSystem, path: string): string | null {
-  const stats = fs.lstat(path);
+  // With a slash behind it a link would be followed.
+  const stats = fs.lstat(resolve(path));
   if (stats.isSymbolicLink()) return `${path} is a symbolic link`;
   if (!stats.isDirectory()) return `${path} is not a directory`;
   if (stats.uid !== BigInt(effectiveUser())) return `${path} belongs to another user`;

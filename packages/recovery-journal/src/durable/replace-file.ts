@@ -1,5 +1,5 @@
 import { CodedError } from "@holdfast/shared-process";
-import { dirname } from "node:path";
+import { dirname, resolve } from "node:path";
 import type { FileSystem } from "../file-system.ts";
 import { outcomeError } from "./outcome.ts";
 import { readBounded } from "./small-files.ts";
@@ -57,7 +57,7 @@ export async function replaceFileAsync(fs: FileSystem, path: string, bytes: Uint
 /** Whoever put a link in the directory's place would choose where the bytes go. */
 function refuseLinkedDirectory(fs: FileSystem, path: string): void {
   const directory = dirname(path);
-  if (!fs.lstat(directory).isSymbolicLink()) return;
+  if (!fs.lstat(resolve(directory)).isSymbolicLink()) return;
   throw new CodedError("unsafe_directory", `${directory} is a symbolic link`, { data: { path: directory } });
 }
 

@@ -60,7 +60,7 @@ export async function writeTemporaryAsync(
   return temporary;
 }
 
-function temporaryName(path: string): string {
+export function temporaryName(path: string): string {
   return `${path}.${randomBytes(6).toString("hex")}.tmp`;
 }
 

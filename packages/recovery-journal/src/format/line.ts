@@ -12,7 +12,7 @@ export const HEAD_SEED = 0;
 export const LINE_OVERHEAD_BYTES = 64;
 
 /** Where a record stands: its own sequence and the highest one known durable. */
-export interface RecordPlace {
+interface RecordPlace {
   readonly sequence: number;
   readonly durable: number;
 }
@@ -46,7 +46,7 @@ function putLine(target: Buffer, line: { start: number; body: string; seed: numb
 }
 
 /** An upper bound of the bytes that a record's JSON takes as a line. */
-export function lineBytes(json: string): number {
+function lineBytes(json: string): number {
   return Buffer.byteLength(json) + LINE_OVERHEAD_BYTES;
 }
 

@@ -1,4 +1,5 @@
 import type { JournalOwner, JsonObject, Quarantine } from "../types.ts";
+import { FORMAT_VERSION } from "../format.ts";
 import { isRecord } from "./line.ts";
 
 /** An operation as a begin states it: id, generation, kind. */
@@ -53,10 +54,10 @@ type Fields = Readonly<Record<string, unknown>>;
 export function parseHead(line: Fields): Head | { readonly v: number; readonly unsupported: true } | null {
   const { t, v, n, e, cap, owner } = line;
   if (t !== "head" || !isCount(v)) return null;
-  if (v > 2) return { v, unsupported: true };
+  if (v > FORMAT_VERSION) return { v, unsupported: true };
   if (!isCount(n) || !isCount(cap) || !isText(e) || !/^[0-9a-f]{8}$/.test(e) || !isRecord(owner)) return null;
   const { generation, identity } = owner;
-  if (v !== 2 || !isText(generation) || !isObject(identity)) return null;
+  if (v !== FORMAT_VERSION || !isText(generation) || !isObject(identity)) return null;
   return { t, v, n, e, cap, owner: { generation, identity } };
 }
 
@@ -83,7 +84,7 @@ const parsers = {
   },
   quarantine: (line: Fields): QuarantineRecord | null => {
     const { id, evidence, sha256, why, reason, at } = line;
-    if (!isText(id) || !isText(reason) || typeof at !== "number" || !isDamage(why)) return null;
+    if (!isText(id) || !isText(reason) || !isTime(at) || !isDamage(why)) return null;
     if (!(evidence === null || isText(evidence)) || !(sha256 === null || isText(sha256))) return null;
     return { t: "quarantine", id, evidence, sha256, why, reason, at };
   },

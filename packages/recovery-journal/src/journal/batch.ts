@@ -3,7 +3,7 @@ import type { LiveRecord } from "../format/records.ts";
 
 export interface BatchRecord {
   readonly json: string;
-  /** An upper bound of its line's. */
+  /** An upper bound of its line's bytes. */
   readonly bytes: number;
 }
 

@@ -1,11 +1,11 @@
 import { errnoOf, invariant } from "@holdfast/shared-process";
-import { randomBytes } from "node:crypto";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { systemErrnoOf } from "../durable/outcome.ts";
+import { ensurePrivateDirectory } from "../durable/private-directory.ts";
 import { publishFile } from "../durable/publish-file.ts";
 import { removeFile } from "../durable/small-files.ts";
 import { syncDirectory } from "../durable/sync-directory.ts";
-import { createExclusive, discardTemporary } from "../durable/temporary-file.ts";
+import { createExclusive, discardTemporary, temporaryName } from "../durable/temporary-file.ts";
 import { writeAll } from "../durable/write-all.ts";
 import { evidenceSegment, segmentName } from "../format.ts";
 import { LF } from "../format/line.ts";
@@ -28,6 +28,13 @@ export type Claim =
   | { readonly kind: "lost" }
   | { readonly kind: "too-large" }
   | Refusal;
+
+/** The directory of a journal that there is not. */
+export function prepareDirectory({ fs, directory }: SegmentPlace): void {
+  ensurePrivateDirectory(fs, directory);
+  // Also where it was there: whoever made it may have failed before its name was durable.
+  syncDirectory(fs, dirname(directory));
+}
 
 /** Publishes the first segment of a directory without any; `null` when someone else did. Whole at birth (I100). */
 export function createFirst(request: ClaimRequest): SegmentFile | null {
@@ -98,7 +105,7 @@ function imageRequest(request: ClaimRequest, segment: number, state: JournalStat
 function linkClaim(request: ClaimRequest, estimate: SegmentImage): number | null {
   const { fs, directory } = request;
   const path = join(directory, segmentName(estimate.segment));
-  const temporary = `${path}.${randomBytes(6).toString("hex")}.tmp`;
+  const temporary = temporaryName(path);
   let fd: number | null = null;
   try {
     fd = createExclusive(fs, temporary);
@@ -132,7 +139,7 @@ export function isOvertaken(request: SegmentPlace, segment: number): boolean {
  * Removes what the new segment replaces. Only then may it acknowledge anything: an older one that stands proves that it did
  * not. The oldest goes first, since a paused writer that finds its own segment and no next one takes itself for the owner.
  */
-export function retireBelow(place: SegmentPlace, segment: number): void {
+function retireBelow(place: SegmentPlace, segment: number): void {
   const { fs, directory } = place;
   const { segments, temporaries } = listNames(fs, directory);
   const older = segments.filter((candidate) => candidate < segment).toReversed();

@@ -7,7 +7,7 @@ import { syncDirectory } from "../durable/sync-directory.ts";
 import { isDiskFull } from "../durable/write-all.ts";
 import { CAPACITY_MAX_BYTES, CAPACITY_MIN_BYTES, segmentName } from "../format.ts";
 import type { LiveRecord } from "../format/records.ts";
-import type { JournalEngine, JournalOwner } from "../types.ts";
+import type { Journal, JournalEngine, JournalOwner } from "../types.ts";
 import { batchBytes, beginnings, countWithin, endings, isEnding, isRelease, type PendingRecord } from "./batch.ts";
 import { isOvertaken } from "./claim.ts";
 import { diskFull, journalError } from "./errors.ts";
@@ -28,7 +28,7 @@ export interface CommitQueueOptions {
   readonly apply: (record: LiveRecord) => void;
 }
 
-export type QueueState = "live" | "poisoned" | "fenced" | "closed";
+export type QueueState = Journal["state"];
 
 /** Bytes of one batch: what waits behind it is taken with the next. */
 const BATCH_MAX_BYTES = 1024 * 1024;
@@ -257,7 +257,8 @@ export class CommitQueue {
       syncDirectory(place.fs, place.directory);
       if (isOvertaken(place, file.segment)) return this.#stop("fenced", undefined);
     } catch (error) {
-      if (isNotPublished(error) && (purpose === "rest" || isDiskFull(error))) return diskFull(path, error);
+      if (isNotPublished(error) && purpose === "rest") return null;
+      if (isNotPublished(error) && isDiskFull(error)) return diskFull(path, error);
       return this.#stop("poisoned", error);
     }
     this.#spoiled = false;

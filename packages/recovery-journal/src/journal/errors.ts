@@ -1,7 +1,7 @@
 import { CodedError } from "@holdfast/shared-process";
 import { stepError } from "../durable/outcome.ts";
 
-/** Why an open journal did not take a record. All but `journal_poisoned` and `journal_fenced` say that it is not there. */
+/** Why a journal was not opened or did not take a record. All but `journal_poisoned` and `journal_fenced` say that it is not there. */
 export type JournalErrorCode =
   | "disk_full"
   | "duplicate_operation"

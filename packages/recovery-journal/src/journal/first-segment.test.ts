@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { openSimulated, SIMULATED_DIRECTORY as DIRECTORY, SimulatedDisk, simulatedOptions } from "../testing/index.ts";
 import { openJournal } from "./open.ts";
-import { diskWith, flip, prompt, quarantine, report, segmentPath } from "./quarantine.testing.ts";
+import { diskWith, flip, prompt, quarantine, report, segmentPath } from "./journal.testing.ts";
 import { removeJournal } from "./remove.ts";
 
 it("I71 I144 a journal that begins again beside evidence takes no number that the evidence has", async () => {

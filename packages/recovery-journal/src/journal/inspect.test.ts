@@ -11,7 +11,7 @@ import type { JournalReport } from "../types.ts";
 import { viewJournal } from "../view/view-journal.ts";
 import { inspectJournal } from "./inspect.ts";
 import { openJournal } from "./open.ts";
-import { flip, prompt, segmentPath } from "./quarantine.testing.ts";
+import { flip, prompt, segmentPath } from "./journal.testing.ts";
 import { readJournal } from "./read.ts";
 
 /** Reads in small pieces, as a read of a large file is no one step. */
@@ -121,7 +121,7 @@ describe("a look at a journal that is being written", () => {
   });
 
   it("I71 refuses damage that stays, and says of what never comes to rest that it cannot be read", async () => {
-    const { disk, contents } = await batches();
+    const { disk } = await batches();
     flip(disk, segmentPath(1));
     const calls: string[] = [];
     disk.onCall = (call) => void calls.push(call);
@@ -139,7 +139,6 @@ describe("a look at a journal that is being written", () => {
     expect(reportOn(new PassThrough(disk))).toMatchObject({ kind: "refused", why: "unreadable" });
     expect(viewed(disk)).toMatchObject({ kind: "refused", why: "unreadable" });
     expect(flips).toBe(32);
-    expect(contents.length).toBe(4);
   });
 });
 

@@ -56,7 +56,7 @@ export function inspectJournal(fs: FileSystem, target: InspectTarget): Inspectio
   return settle(() => lookOnce(fs, target)) ?? refuse("unreadable", target.directory, changing);
 }
 
-/** Whether a verdict holds whatever a writer was doing: nobody writes what is whole otherwise. */
+/** Whether a verdict holds whatever a writer was doing: nothing that it has half done looks like this. */
 export function isSure(inspection: Inspection): boolean {
   if (inspection.kind === "refused") return inspection.why !== "corrupt";
   return inspection.kind === "whole" && inspection.tornBytes === 0;

@@ -1,13 +1,11 @@
-import { CodedError, systemClock } from "@holdfast/shared-process";
-import { dirname } from "node:path";
-import { ensurePrivateDirectory } from "../durable/private-directory.ts";
-import { syncDirectory } from "../durable/sync-directory.ts";
+import { systemClock } from "@holdfast/shared-process";
 import { type LegacyWork, openLegacyWork } from "../legacy/read-legacy.ts";
 import { nodeFileSystem } from "../node-file-system.ts";
 import type { Journal, JournalOwner, OpenJournalOptions, OpenJournalResult } from "../types.ts";
 import { untilNotLost } from "./attempts.ts";
 import { storedOwner } from "./owner.ts";
-import { claimNext, type ClaimRequest, createFirst, type Whole } from "./claim.ts";
+import { claimNext, type ClaimRequest, createFirst, prepareDirectory, type Whole } from "./claim.ts";
+import { journalError } from "./errors.ts";
 import { type Inspection, inspectJournal, refuse } from "./inspect.ts";
 import { reportOf } from "./read.ts";
 import { DEFAULT_REMEMBER } from "./remember.ts";
@@ -17,10 +15,10 @@ import { JournalWriter } from "./writer.ts";
 
 /**
  * Opens a journal for its one writer. Refused journals keep every byte. Throws `CodedError`: `disk_full` and
- * `journal_unavailable` (any other error of the disk, which is the cause), `unsafe_directory`, `journal_full` (the state
- * exceeds the largest segment), `journal_busy` (other openers kept winning), `record_too_large` (the owner's name). None of them loses an acknowledged record; an
- * error of the disk may leave an unfinished claim, or a first segment, of the caller's generation: with the same one a later
- * open goes on, any other probes it. An owner of the caller's own generation is not probed: it is the caller's earlier writer,
+ * `journal_unavailable` (any other error of the disk, which is the cause), `journal_full` (the state exceeds the largest
+ * segment), `journal_busy` (other openers kept winning), `record_too_large` (the owner's name). None of them loses an
+ * acknowledged record; an error of the disk may leave an unfinished claim, or a first segment, of the caller's generation:
+ * with the same one a later open goes on, any other probes it. An owner of the caller's own generation is not probed: it is the caller's earlier writer,
  * and the claim fences it. A journal whose report has a quarantine opens, so that it can be resolved: until then its owner
  * serves nothing from it.
  */
@@ -49,9 +47,7 @@ function openOnce<Kind extends string>(
       return found;
     case "fresh": {
       if (options.expect === "existing") return refuse("missing", directory, "the journal is missing");
-      ensurePrivateDirectory(fs, directory);
-      // Also where the directory was there: whoever made it may have failed before its name was durable.
-      syncDirectory(fs, dirname(directory));
+      prepareDirectory(request);
       const file = createFirst(request);
       return file === null ? "lost" : opened(options, { file, state: emptyState(), found, place: request, legacy });
     }
@@ -59,8 +55,9 @@ function openOnce<Kind extends string>(
       const owner = standingOwner(options, found);
       if (owner !== null) return { kind: "owned", owner };
       const claim = claimNext(request, found);
-      if (claim.kind === "lost" || claim.kind === "refused") return claim.kind === "lost" ? "lost" : claim;
-      if (claim.kind === "too-large") throw new CodedError("journal_full", "the journal's state exceeds a segment");
+      if (claim.kind === "lost") return "lost";
+      if (claim.kind === "refused") return claim;
+      if (claim.kind === "too-large") throw journalError("journal_full", "the journal's state exceeds a segment");
       return opened(options, { file: claim.file, state: claim.base.state, found: claim.base, place: request, legacy });
     }
   }

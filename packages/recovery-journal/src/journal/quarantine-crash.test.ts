@@ -1,10 +1,10 @@
 import { basename } from "node:path";
 import { assert, describe, expect, it } from "vitest";
 import { SIMULATED_DIRECTORY as DIRECTORY, type SimulatedDisk, simulatedOptions } from "../testing/index.ts";
-import type { CallName } from "../testing/simulated-disk.ts";
+import { watch } from "../proof/enumerate.ts";
 import { openJournal } from "./open.ts";
 import type { Damage } from "./quarantine.ts";
-import { damageOf, diskWith, flip, quarantine, report, segmentPath, sha256 } from "./quarantine.testing.ts";
+import { damageOf, diskWith, flip, quarantine, report, segmentPath, sha256 } from "./journal.testing.ts";
 
 const harms: Record<string, (disk: SimulatedDisk) => void> = {
   "a damaged record": (disk) => flip(disk, segmentPath(1)),
@@ -20,9 +20,6 @@ const harms: Record<string, (disk: SimulatedDisk) => void> = {
   "an empty segment": (disk) => disk.plant(segmentPath(1), Buffer.alloc(0)),
   "a missing segment": (disk) => disk.unlink(segmentPath(1)),
 };
-
-/** A power cut before one of these leaves what one before the next call leaves. */
-const READING = new Set<CallName>(["close", "exists", "fstat", "lstat", "read", "readdir"]);
 
 /** What is wrong with a disk on which a quarantine was begun: it is as before, or whole, and the bytes are there. */
 function problemOf(disk: SimulatedDisk, seen: Damage, bytes: ReadonlyMap<string, Buffer>): string | null {
@@ -63,9 +60,7 @@ describe.each(Object.entries(harms))("the quarantine of %s", { timeout: 60_000 }
         if (states % 7 === 0) later.push(state);
       }
     };
-    disk.onCall = (call) => {
-      if (!READING.has(call)) look();
-    };
+    watch(disk, () => 0, { call: () => undefined, cut: look });
     expect(await quarantine(disk, seen)).toMatchObject({ kind: "quarantined", quarantine: { why: seen.why } });
     look();
     disk.onCall = null;
@@ -149,9 +144,7 @@ async function problemsOfAnotherTry(
       if (problem !== null) problems.add(problem);
     }
   };
-  disk.onCall = (call) => {
-    if (!READING.has(call)) look();
-  };
+  watch(disk, () => 0, { call: () => undefined, cut: look });
   const opened = await openJournal(simulatedOptions(disk, { expect: "existing" }));
   if (opened.kind === "refused") await quarantine(disk, seen);
   else assert(opened.kind === "opened" && opened.journal.quarantines().length === 1);

@@ -13,7 +13,7 @@ import {
   report,
   segmentPath,
   sha256,
-} from "./quarantine.testing.ts";
+} from "./journal.testing.ts";
 import { removeJournal } from "./remove.ts";
 
 const quarantined = async (): Promise<SimulatedDisk> => {
@@ -46,6 +46,26 @@ describe("a quarantine", () => {
     expect(await quarantine(disk)).toMatchObject({ kind: "quarantined", quarantine: { why: "oversize" } });
     const [, evidence = ""] = disk.readdir(DIRECTORY);
     expect(disk.contentOf(`${DIRECTORY}/${evidence}`).equals(bytes)).toBe(true);
+  });
+
+  it("is resolved by the second of two at once where the first cannot be written", async () => {
+    const disk = await quarantined();
+    const journal = await openSimulated(disk);
+    disk.inject({ call: "write", errno: "ENOSPC" });
+    const both = ["a", "b"].map((decision) => journal.resolveQuarantine("q00000002", { decision }));
+    expect(await Promise.allSettled(both)).toMatchObject([
+      { status: "rejected", reason: { code: "disk_full" } },
+      { status: "fulfilled" },
+    ]);
+    expect(report(disk)).toMatchObject({ kind: "ok", quarantines: [] });
+  });
+
+  it("I71 is not written where its record could not be read back", async () => {
+    const disk = await diskWith((damaged) => flip(damaged, segmentPath(1)));
+    const names = disk.readdir(DIRECTORY);
+    const asked = { ...optionsFor(disk, damageOf(disk)), now: () => Number.NaN };
+    await expect(quarantineJournal(asked)).rejects.toThrow("can be read back");
+    expect(disk.readdir(DIRECTORY)).toEqual(names);
   });
 
   it("stays through compactions and takeovers until it is resolved, and its evidence stays after that", async () => {

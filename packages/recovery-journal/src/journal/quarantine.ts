@@ -1,13 +1,12 @@
 import { CodedError, errnoOf, reasonOf } from "@holdfast/shared-process";
-import { createHash, randomBytes } from "node:crypto";
+import { createHash } from "node:crypto";
 import { constants } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { basename, join } from "node:path";
 import { systemErrnoOf } from "../durable/outcome.ts";
-import { ensurePrivateDirectory } from "../durable/private-directory.ts";
 import { linkOnce, publishFile } from "../durable/publish-file.ts";
 import { removeFile } from "../durable/small-files.ts";
 import { syncDirectory } from "../durable/sync-directory.ts";
-import { createExclusive, discardTemporary } from "../durable/temporary-file.ts";
+import { createExclusive, discardTemporary, temporaryName } from "../durable/temporary-file.ts";
 import { writeAll } from "../durable/write-all.ts";
 import type { FileSystem } from "../file-system.ts";
 import {
@@ -23,6 +22,7 @@ import { parseHead } from "../format/records.ts";
 import { nodeFileSystem } from "../node-file-system.ts";
 import type { JournalOwner, JournalReport, OpenJournalOptions, Quarantine } from "../types.ts";
 import { untilNotLost } from "./attempts.ts";
+import { prepareDirectory } from "./claim.ts";
 import { journalError } from "./errors.ts";
 import {
   type Inspection,
@@ -30,6 +30,7 @@ import {
   type InspectTarget,
   type JournalNames,
   listNames,
+  type Refusal,
   refuse,
 } from "./inspect.ts";
 import { storedOwner } from "./owner.ts";
@@ -92,9 +93,7 @@ function quarantineOnce<Kind extends string>(
   if (found.kind === "fresh") {
     if (seen.why !== "missing" || seen.path !== directory) return changed({ kind: "fresh" });
     if (options.probeOwner(null) !== "gone") return { kind: "owned", owner: null };
-    ensurePrivateDirectory(fs, directory);
-    // Also where the directory was there: whoever made it may have failed before its name was durable.
-    syncDirectory(fs, dirname(directory));
+    prepareDirectory({ fs, directory });
     return publish(options, { fs, names: found.names, evidence: [] });
   }
   if (found.why !== seen.why || found.path !== seen.path) return changed(found);
@@ -132,11 +131,7 @@ interface Evidence {
   readonly owner: JournalOwner | null;
 }
 
-function readEvidence(
-  fs: FileSystem,
-  directory: string,
-  segment: number,
-): Evidence | "lost" | Extract<JournalReport, { kind: "refused" }> {
+function readEvidence(fs: FileSystem, directory: string, segment: number): Evidence | "lost" | Refusal {
   const path = join(directory, segmentName(segment));
   try {
     const { sha256, start } = withFile(fs, path, (fd) => readThrough(fs, fd));
@@ -230,7 +225,7 @@ function publish<Kind extends string>(
     isShrinking: false,
     newSalt,
   });
-  if (image === null) throw new CodedError("journal_full", "the record exceeds a segment");
+  if (image === null) throw journalError("journal_full", "the record exceeds a segment");
 
   try {
     checkRoom(directory, { evidence, names });
@@ -267,7 +262,7 @@ function checkRoom(directory: string, { evidence, names }: Pick<Place, "evidence
  * or are no longer, those of this digest; `null` takes any.
  */
 function keep(fs: FileSystem, directory: string, { path, segment }: Evidence, expected: string | null): boolean {
-  const temporary = `${path}.${randomBytes(6).toString("hex")}.tmp`;
+  const temporary = temporaryName(path);
   try {
     const fd = createExclusive(fs, temporary);
     let sha256: string;

@@ -1,8 +1,15 @@
 import { CodedError } from "@holdfast/shared-process";
 import { describe, expect, it } from "vitest";
 import { CAPACITY_MAX_BYTES, OWNER_MAX_BYTES, READER_SEGMENT_MAX_BYTES } from "../format.ts";
-import { openSimulated, SIMULATED_DIRECTORY, SimulatedDisk, type SimulatedKind } from "../testing/index.ts";
-import type { BeginRequest, Journal, JsonObject } from "../types.ts";
+import {
+  openSimulated,
+  SIMULATED_DIRECTORY,
+  SIMULATED_KINDS,
+  SimulatedDisk,
+  type SimulatedKind,
+} from "../testing/index.ts";
+import type { Journal, JsonObject } from "../types.ts";
+import { readJournal } from "./read.ts";
 
 const KIB = 1024;
 
@@ -85,43 +92,6 @@ describe("a journal that is full", () => {
   });
 });
 
-describe("an owner", () => {
-  it("whose name is too large is refused before anything is there", async () => {
-    const disk = new SimulatedDisk();
-    const identity = { text: "o".repeat(OWNER_MAX_BYTES) };
-    await expect(openSimulated(disk, { owner: { generation: "g", identity } })).rejects.toMatchObject({
-      code: "record_too_large",
-    });
-    expect(disk.exists(SIMULATED_DIRECTORY)).toBe(false);
-  });
-
-  it.each([
-    ["a generation that is no text", { generation: 1, identity: {} }],
-    ["an identity that is a list", { generation: "g", identity: [] }],
-    ["an identity that writes itself as text", { generation: "g", identity: { toJSON: () => "me" } }],
-  ])("I71 is not written where it could not be read back: %s", async (_, wrong) => {
-    const disk = new SimulatedDisk();
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what callers pass is not checked before
-    const opening = openSimulated(disk, { owner: wrong as unknown as typeof owner });
-    await expect(opening).rejects.toThrow(/object|text/);
-    expect(disk.exists(SIMULATED_DIRECTORY)).toBe(false);
-  });
-
-  it("is written as it was when the journal was opened", async () => {
-    const disk = new SimulatedDisk();
-    const identity = { pid: 1 };
-    const journal = await openSimulated(disk, { owner: { generation: "g", identity } });
-    identity.pid = 2;
-    for (let index = 0; index < 20; index += 1) {
-      const request: BeginRequest<"prompt"> = prompt(index, { text: "x".repeat(2 * KIB) });
-      await journal.end(await journal.begin(request), {});
-    }
-    expect(journal.counters().compactions).toBeGreaterThan(0);
-    const [name] = disk.readdir(SIMULATED_DIRECTORY);
-    expect(disk.contentOf(`${SIMULATED_DIRECTORY}/${name}`).toString()).toContain('"pid":1}');
-  });
-});
-
 describe("a journal whose own code or clock throws", () => {
   it("I70 is poisoned, and no record waits for ever", async () => {
     const disk = new SimulatedDisk();
@@ -157,7 +127,8 @@ describe("a batch that a full disk cut off", () => {
     }
     expect(states).toBeGreaterThan(0);
     await journal.begin(prompt(0));
-    expect(journal.open()).toHaveLength(1);
+    const found = readJournal(SIMULATED_DIRECTORY, SIMULATED_KINDS, disk);
+    expect(found).toMatchObject({ kind: "ok", segment: 2, tornBytes: 0, open: [{ operationId: "op-0" }] });
   });
 
   it("I69 poisons where it cannot be taken back for certain", async () => {

@@ -1,12 +1,8 @@
-import { afterEach, assert, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { crc32 } from "../format/crc32.ts";
 import { encodeLine, HEAD_SEED } from "../format/line.ts";
 import { scanLegacy } from "../legacy/scan-legacy.ts";
-import { SimulatedDisk, simulatedOptions } from "../testing/index.ts";
-import { openJournal } from "./open.ts";
-import { prompt } from "./quarantine.testing.ts";
 import { scanSegment } from "./scan.ts";
-import { applyRecord, emptyState } from "./state.ts";
 
 let hashedBytes = 0;
 vi.mock("../format/crc32.ts", async (original) => {
@@ -78,27 +74,4 @@ describe.each(Object.entries(starts))("the work of a scan, of %s", (_, start) =>
 it.each(Object.entries(lines))("I71 a scan of the origin's lines stops at the first bad one: %s", (_, line) => {
   scanLegacy(fill("", line));
   expect(parse.mock.results.length).toBeLessThan(3);
-});
-
-it("I71 a note costs the same however many the operation has, and changes nothing that was reported", async () => {
-  const disk = new SimulatedDisk();
-  const opened = await openJournal(simulatedOptions(disk));
-  assert(opened.kind === "opened");
-  const token = await opened.journal.begin(prompt("a"));
-  await opened.journal.note(token, { step: 1 });
-  const again = await openJournal(simulatedOptions(disk));
-  assert(again.kind === "opened" && again.report.kind === "ok");
-  const adopted = again.journal.adopt(token);
-  assert(adopted !== null);
-  await again.journal.note(adopted, { step: 2 });
-  expect([again.report.open, again.journal.open()]).toMatchObject([
-    [{ notes: [{ step: 1 }] }],
-    [{ notes: [{ step: 1 }, { step: 2 }] }],
-  ]);
-  const state = emptyState();
-  const operation = { id: "a", g: "g", k: "tool", detail: {} };
-  expect(applyRecord(state, { t: "begin", ops: [operation], req: null })).toBeNull();
-  const list = state.open.get("a")?.notes;
-  for (let count = 1; count <= 3; count += 1) applyRecord(state, { t: "note", id: "a", g: "g", detail: { count } });
-  expect(state.open.get("a")?.notes).toBe(list);
 });

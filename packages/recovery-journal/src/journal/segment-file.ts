@@ -19,10 +19,10 @@ export class SegmentFile {
   readonly segment: number;
   readonly fd: number;
   readonly path: string;
+  readonly capacity: number;
   readonly #nextPath: string;
   readonly #place: SegmentPlace;
   readonly #seed: number;
-  readonly #capacity: number;
   #offset: number;
   #sequence: number;
 
@@ -33,7 +33,7 @@ export class SegmentFile {
     this.path = join(place.directory, segmentName(image.segment));
     this.#nextPath = join(place.directory, segmentName(image.segment + 1));
     this.#seed = image.seed;
-    this.#capacity = image.bytes.length;
+    this.capacity = image.bytes.length;
     this.#offset = image.offset;
     this.#sequence = image.sequence;
   }
@@ -44,13 +44,9 @@ export class SegmentFile {
     return new SegmentFile(place, image, place.fs.open(path, constants.O_RDWR | constants.O_NOFOLLOW));
   }
 
-  get capacity(): number {
-    return this.#capacity;
-  }
-
   /** Bytes of room left, of which `reserve` are not to be touched. */
   room(reserve: number): number {
-    return this.#capacity - this.#offset - reserve;
+    return this.capacity - this.#offset - reserve;
   }
 
   /** Writes a batch with one write. It counts only when it was flushed. */

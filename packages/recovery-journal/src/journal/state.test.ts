@@ -1,7 +1,10 @@
 import fc from "fast-check";
-import { expect, it } from "vitest";
+import { assert, expect, it } from "vitest";
 import type { LiveRecord } from "../format/records.ts";
 import { encodeRecord, LF } from "../format/line.ts";
+import { SimulatedDisk, simulatedOptions } from "../testing/index.ts";
+import { prompt } from "./journal.testing.ts";
+import { openJournal } from "./open.ts";
 import { scanSegment } from "./scan.ts";
 import { buildImage } from "./segment-image.ts";
 import { applyRecord, emptyState, type JournalState } from "./state.ts";
@@ -81,4 +84,27 @@ it("I140 every prefix of a journal scans to the state of its whole records", () 
     }),
     { numRuns: 150 },
   );
+});
+
+it("I71 a note costs the same however many the operation has, and changes nothing that was reported", async () => {
+  const disk = new SimulatedDisk();
+  const opened = await openJournal(simulatedOptions(disk));
+  assert(opened.kind === "opened");
+  const token = await opened.journal.begin(prompt("a"));
+  await opened.journal.note(token, { step: 1 });
+  const again = await openJournal(simulatedOptions(disk));
+  assert(again.kind === "opened" && again.report.kind === "ok");
+  const adopted = again.journal.adopt(token);
+  assert(adopted !== null);
+  await again.journal.note(adopted, { step: 2 });
+  expect([again.report.open, again.journal.open()]).toMatchObject([
+    [{ notes: [{ step: 1 }] }],
+    [{ notes: [{ step: 1 }, { step: 2 }] }],
+  ]);
+  const state = emptyState();
+  const operation = { id: "a", g: "g", k: "tool", detail: {} };
+  expect(applyRecord(state, { t: "begin", ops: [operation], req: null })).toBeNull();
+  const list = state.open.get("a")?.notes;
+  for (let count = 1; count <= 3; count += 1) applyRecord(state, { t: "note", id: "a", g: "g", detail: { count } });
+  expect(state.open.get("a")?.notes).toBe(list);
 });

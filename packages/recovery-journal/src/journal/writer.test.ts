@@ -193,20 +193,6 @@ describe("writing", () => {
     expect(report(disk)).toMatchObject({ kind: "ok", open: [{ operationId: "again" }] });
   });
 
-  it("I141 gets rid of a write that a full disk cut off before it serves again", async () => {
-    const disk = new SimulatedDisk();
-    const journal = await openSimulated(disk);
-    disk.inject({ call: "write", errno: "ENOSPC", effect: "half" });
-    const batch = [journal.begin(prompt("a")), journal.begin(prompt("b", { text: "x".repeat(300) }))];
-    const refused = await Promise.allSettled(batch);
-    expect(refused.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
-    expect(journal.state).toBe("live");
-    // The whole record of `a` was written: refused, it must not be found by the next owner.
-    expect(report(disk)).toMatchObject({ kind: "ok", open: [] });
-    await journal.begin(prompt("c"));
-    expect(report(disk)).toMatchObject({ kind: "ok", segment: 2, tornBytes: 0, open: [{ operationId: "c" }] });
-  });
-
   it.each([
     { engine: "inline", errno: "EIO" },
     { engine: "pool", errno: "EIO" },
@@ -322,21 +308,6 @@ describe("ownership", () => {
 });
 
 describe("refusals", () => {
-  it("I71 I100 keep a damaged journal closed at every start and its bytes untouched", async () => {
-    const disk = new SimulatedDisk();
-    const journal = await openSimulated(disk);
-    for (const id of ["a", "b", "c"]) await journal.begin(prompt(id));
-    const path = `${SIMULATED_DIRECTORY}/e00000001.jsonl`;
-    const bytes = disk.contentOf(path);
-    bytes[bytes.indexOf('"begin"') + 2] = 0;
-    disk.plant(path, bytes);
-    for (let start = 0; start < 3; start += 1) {
-      expect(await openJournal(simulatedOptions(disk))).toMatchObject({ kind: "refused", why: "corrupt", path });
-    }
-    expect(disk.contentOf(path).equals(bytes)).toBe(true);
-    expect(disk.readdir(SIMULATED_DIRECTORY)).toEqual(["e00000001.jsonl"]);
-  });
-
   it("I100 name what is missing, unreadable, open to others, foreign or of a later version", async () => {
     const disk = new SimulatedDisk();
     expect(await openJournal(simulatedOptions(disk, { expect: "existing" }))).toMatchObject({ why: "missing" });

@@ -39,7 +39,7 @@ export class JournalWriter<Kind extends string> implements Journal<Kind> {
   readonly #beginning = new Set<string>();
   readonly #ending = new Map<number, Promise<void>>();
   readonly #asking = new Set<string>();
-  readonly #resolving = new Set<string>();
+  readonly #resolving = new Map<string, Promise<void>>();
   #staleEnds = 0;
   #closing: Promise<void> | null = null;
 
@@ -140,12 +140,16 @@ export class JournalWriter<Kind extends string> implements Journal<Kind> {
   }
 
   async resolveQuarantine(id: string, resolution: JsonObject): Promise<void> {
-    if (!this.#state.quarantines.has(id) || this.#resolving.has(id)) {
+    const stored = storedJson(resolution);
+    for (let other = this.#resolving.get(id); other !== undefined; other = this.#resolving.get(id))
+      await other.catch(() => undefined);
+    if (!this.#state.quarantines.has(id)) {
       throw journalError("unknown_quarantine", `there is no unresolved quarantine ${id}`);
     }
-    this.#resolving.add(id);
+    const resolved = this.#append({ t: "resolve", id, resolution: stored });
+    this.#resolving.set(id, resolved);
     try {
-      await this.#append({ t: "resolve", id, resolution: storedJson(resolution) });
+      await resolved;
     } finally {
       this.#resolving.delete(id);
     }
