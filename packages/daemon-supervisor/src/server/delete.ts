@@ -79,6 +79,8 @@ async function remove(
 function refuseUncertain({ context: { fs, home } }: Services, sessionId: string): void {
   const directory = `${sessionDirectory(home, sessionId)}/journal`;
   const report = readJournal(directory, operationKinds, fs);
+  if (report.kind === "refused" && report.why === "unreadable")
+    throw new ProtocolError("internal", `${report.path} cannot be read: ${report.message}`);
   const [quarantine] = report.kind === "ok" ? report.quarantines : [];
   if (quarantine === undefined) return;
   const message = `${directory}: quarantine ${quarantine.id} (${quarantine.why}) is not resolved`;

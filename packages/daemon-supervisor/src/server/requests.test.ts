@@ -32,13 +32,16 @@ afterEach(async () => {
 });
 
 /** A supervisor's requests, and the home's sessions as that one reads them. */
-function supervisor(fs: FileSystem = nodeFileSystem): { requests: Requests; catalog: Catalog } {
+function supervisor(
+  fs: FileSystem = nodeFileSystem,
+  journalFs: FileSystem = nodeFileSystem,
+): { requests: Requests; catalog: Catalog } {
   const catalog = new Catalog(home, fs);
   const requests = new Requests(
     {
       catalog,
       home,
-      fs: nodeFileSystem,
+      fs: journalFs,
       ids: systemIds,
       self: createObserver({ mode: "narrow" }).self(),
       clock: systemClock,
@@ -142,6 +145,30 @@ it("I71 I140 a damaged journal is kept beside a new one, which remembers what co
   const [aside = ""] = readdirSync(home).filter((name) => name.startsWith("journal.damaged-"));
   expect(readFileSync(`${home}/${aside}/${segment}`, "utf8")).toBe(garbage);
 });
+
+it.each(["EMFILE", "EIO"])(
+  "I71 I143 a journal that cannot be read for a moment is not taken for damaged: %s",
+  async (errno) => {
+    const first = supervisor().requests;
+    await first.once(stop, () => answered("stopped"));
+    await first.close();
+    let isFailing = true;
+    const failing: FileSystem = Object.create(nodeFileSystem, {
+      open: {
+        value: (...[path, ...rest]: Parameters<FileSystem["open"]>) => {
+          if (!isFailing || !/e\d{8}\.jsonl$/.test(path)) return nodeFileSystem.open(path, ...rest);
+          isFailing = false;
+          throw Object.assign(new Error(errno), { code: errno });
+        },
+      },
+    });
+    const { requests } = supervisor(nodeFileSystem, failing);
+    const rename = { ...stop, method: "session/rename" };
+    await expect(requests.once(rename, never)).rejects.toMatchObject({ code: "journal_refused" });
+    expect(await requests.once(stop, never)).toEqual({ sessionId, state: "stopped" });
+    expect(readdirSync(home).filter((name) => name.startsWith("journal."))).toEqual([]);
+  },
+);
 
 it("I71 I143 while the journal is in quarantine only a stop goes on, and all once that is resolved", async () => {
   const first = supervisor().requests;

@@ -206,6 +206,9 @@ export class Requests {
         const where = requestsFolder(this.#context.home);
         throw new CodedError("journal_refused", `${where}: quarantine ${quarantine.id} is not resolved`);
       }
+      // What cannot be read, or not by this version, is not known to be damaged.
+      if (opened.kind === "refused" && opened.why !== "corrupt" && opened.why !== "oversize")
+        throw new CodedError("journal_refused", `${opened.path}: ${opened.message}`);
       this.#setAside(opened);
       const again = await this.#openJournal();
       if (again.kind === "opened") return again.journal;

@@ -44,6 +44,13 @@ it("reads each field once and keeps nothing of the caller's", () => {
   expect([copy, reads]).toEqual([{ flat: 1, count: 1 }, 1]);
 });
 
+const nested = (levels: number): object => JSON.parse(`${'{"a":['.repeat(levels)}${"]}".repeat(levels)}`);
+
+it("refuses what is nested too deep for a reader with a smaller stack", () => {
+  expect(stored(nested(128))).toEqual(nested(128));
+  expect(() => stored(nested(129))).toThrow("levels of nesting");
+});
+
 it("refuses a list, which is no object", () => {
   for (const list of [[], ["a"]]) expect(() => stored(list)).toThrow("is an object");
 });

@@ -1,4 +1,4 @@
-import { invariant } from "@holdfast/shared-process";
+import { CodedError, invariant } from "@holdfast/shared-process";
 import type { JsonObject } from "../types.ts";
 import { parseObject } from "./line.ts";
 
@@ -13,8 +13,18 @@ export function storedJson(value: JsonObject): JsonObject {
   }
   const parsed = parseObject(JSON.stringify(value));
   invariant(isObject(parsed), "a detail or an outcome is an object");
+  if (isDeeper(parsed, NESTING_MAX))
+    throw new CodedError("record_too_large", `more than ${NESTING_MAX} levels of nesting`);
   return parsed;
 }
+
+/** What is written with a large stack must be readable with a small one. */
+const NESTING_MAX = 256;
+
+const isDeeper = (value: unknown, levels: number): boolean =>
+  typeof value === "object" &&
+  value !== null &&
+  (levels === 0 || Object.values(value).some((inner) => isDeeper(inner, levels - 1)));
 
 function isStoredAsItIs(field: unknown): boolean {
   if (typeof field === "number") return Number.isFinite(field) && !Object.is(field, -0);

@@ -1,5 +1,5 @@
-import { CodedError, reasonOf } from "@holdfast/shared-process";
-import { systemErrnoOf } from "../durable/outcome.ts";
+import { CodedError, errnoOf, reasonOf } from "@holdfast/shared-process";
+import { stepError } from "../durable/outcome.ts";
 import { isDiskFull } from "../durable/write-all.ts";
 import { diskFull } from "./errors.ts";
 
@@ -15,10 +15,11 @@ export function untilNotLost<T>(directory: string, once: () => T | "lost"): T {
     }
   } catch (error) {
     if (isDiskFull(error)) throw diskFull(directory, error);
-    if (systemErrnoOf(error) === null) throw error;
+    const step = stepError(error);
+    if (errnoOf(step) === null) throw step;
     throw new CodedError("journal_unavailable", `the journal cannot be opened: ${reasonOf(error)}`, {
       data: { path: directory },
-      cause: error,
+      cause: step,
     });
   }
   throw new CodedError("journal_busy", "others are opening the journal", { data: { path: directory } });

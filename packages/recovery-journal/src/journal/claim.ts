@@ -1,4 +1,5 @@
 import { errnoOf, invariant } from "@holdfast/shared-process";
+import { constants } from "node:fs";
 import { dirname, join } from "node:path";
 import { systemErrnoOf } from "../durable/outcome.ts";
 import { ensurePrivateDirectory } from "../durable/private-directory.ts";
@@ -10,7 +11,7 @@ import { writeAll } from "../durable/write-all.ts";
 import { evidenceSegment, segmentName } from "../format.ts";
 import { LF } from "../format/line.ts";
 import type { JournalOwner } from "../types.ts";
-import { type Inspection, inspectJournal, listNames, type Refusal } from "./inspect.ts";
+import { highestSegment, type Inspection, inspectJournal, listNames, type Refusal } from "./inspect.ts";
 import { forgetToFit } from "./remember.ts";
 import { SegmentFile, type SegmentPlace } from "./segment-file.ts";
 import { buildImage, type ImageRequest, type SegmentImage } from "./segment-image.ts";
@@ -45,8 +46,10 @@ export function createFirst(request: ClaimRequest): SegmentFile | null {
     const image = buildImage(imageRequest(request, segment, emptyState()));
     invariant(image !== null, "there is room for an owner");
     if (publishFile(fs, join(directory, segmentName(segment)), image.bytes).kind === "exists") return null;
-    // Others may have had this number and more, and retired them, before. It stays: somebody may build on it.
-    return isOvertaken(request, segment) ? null : SegmentFile.open(request, image);
+    // Others may have had this number and more, and retired them, before.
+    if (!isOvertaken(request, segment)) return SegmentFile.open(request, image);
+    removeOvertaken(request, segment);
+    return null;
   } catch (error) {
     // The winner of a race swept the temporary name away, or has taken over what was published here.
     if (systemErrnoOf(error) === "ENOENT") return null;
@@ -72,8 +75,9 @@ export function claimNext(request: ClaimRequest, seen: Whole): Claim {
   try {
     const base = inspectJournal(fs, { directory, kinds, below: segment });
     if (base.kind === "refused") {
-      // Nothing is in the claim, and whoever else looks at these bytes refuses them too.
-      removeFile(fs, join(directory, segmentName(segment)));
+      // Nothing is in the claim, and whoever else looks at damaged bytes refuses them too. Whoever else can read what could not be
+      // read here takes it over, and the old writer must find that: then the claim stays.
+      if (base.why === "corrupt" || base.why === "oversize") removeFile(fs, join(directory, segmentName(segment)));
       fs.close(fd);
       return base;
     }
@@ -130,9 +134,25 @@ function writeClaim(request: ClaimRequest, fd: number, image: SegmentImage): voi
 }
 
 /** Whether a later segment stands than the caller's new one: its number may have been had, and retired, by others. */
-export function isOvertaken(request: SegmentPlace, segment: number): boolean {
-  const highest = listNames(request.fs, request.directory).segments[0];
-  return highest !== segment;
+export function isOvertaken({ fs, directory }: SegmentPlace, segment: number): boolean {
+  return highestSegment(fs, directory) !== segment;
+}
+
+/**
+ * Takes back a new segment that has come to stand below others: readers would fall back to it, should they be damaged. Only
+ * below a whole one, which is made durable first: an unfinished claim may be about to build on this one, and retires it.
+ */
+export function removeOvertaken({ fs, directory }: SegmentPlace, segment: number): void {
+  const found = inspectJournal(fs, { directory, kinds: "any" });
+  if (found.kind !== "whole" || found.segment <= segment) return;
+  const fd = fs.open(join(directory, segmentName(found.segment)), constants.O_RDONLY | constants.O_NOFOLLOW);
+  try {
+    fs.fsync(fd);
+  } finally {
+    fs.close(fd);
+  }
+  syncDirectory(fs, directory);
+  removeFile(fs, join(directory, segmentName(segment)), { sync: true });
 }
 
 /**

@@ -9,7 +9,7 @@ import { CAPACITY_MAX_BYTES, CAPACITY_MIN_BYTES, segmentName } from "../format.t
 import type { LiveRecord } from "../format/records.ts";
 import type { Journal, JournalEngine, JournalOwner } from "../types.ts";
 import { batchBytes, beginnings, countWithin, endings, isEnding, isRelease, type PendingRecord } from "./batch.ts";
-import { isOvertaken } from "./claim.ts";
+import { isOvertaken, removeOvertaken } from "./claim.ts";
 import { diskFull, journalError } from "./errors.ts";
 import { forgetToFit } from "./remember.ts";
 import { RestTimer } from "./rest-timer.ts";
@@ -255,7 +255,10 @@ export class CommitQueue {
       retired.close();
       removeFile(place.fs, retired.path);
       syncDirectory(place.fs, place.directory);
-      if (isOvertaken(place, file.segment)) return this.#stop("fenced", undefined);
+      if (isOvertaken(place, file.segment)) {
+        removeOvertaken(place, file.segment);
+        return this.#stop("fenced", undefined);
+      }
     } catch (error) {
       if (isNotPublished(error) && purpose === "rest") return null;
       if (isNotPublished(error) && isDiskFull(error)) return diskFull(path, error);

@@ -193,12 +193,14 @@ describe("a refusal", () => {
     },
   );
 
-  it("I93 I140 for an error of the second read, behind the claim, takes the claim away and nothing else", async () => {
+  it("I93 I140 I144 for an error of the second read, behind the claim, leaves the empty claim and all else", async () => {
     const { disk } = await smallJournal(true);
     const before = image(disk);
     disk.inject({ call: "read", errno: "EIO", nth: 2 });
     expect(await openJournal(simulatedOptions(disk))).toMatchObject({ kind: "refused", why: "unreadable" });
-    expect(image(disk)).toEqual(before);
+    const claim = image(disk).at(-1);
+    expect(image(disk)).toEqual([...before, claim]);
+    expect([claim?.[0], new Set(claim?.[1])]).toEqual([expect.stringMatching(/^e\d{8}\.jsonl$/), new Set([0x0a])]);
     expect(await openJournal(simulatedOptions(disk))).toMatchObject({ kind: "opened" });
   });
 
@@ -215,7 +217,7 @@ describe("a refusal", () => {
 const CHANGING = new Set(["write", "ftruncate", "link", "unlink", "rename", "mkdir", "rmdir", "chmod", "fchmod"]);
 
 /** Everything in the directory: a refused journal keeps every byte. */
-const image = (disk: SimulatedDisk): unknown =>
+const image = (disk: SimulatedDisk): readonly (readonly [string, Buffer])[] =>
   disk.readdir(SIMULATED_DIRECTORY).map((name) => [name, disk.contentOf(`${SIMULATED_DIRECTORY}/${name}`)]);
 
 /** What was read otherwise than documented. */

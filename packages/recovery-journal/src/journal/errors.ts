@@ -10,6 +10,7 @@ export type JournalErrorCode =
   | "journal_fenced"
   | "journal_full"
   | "journal_poisoned"
+  | "journal_unavailable"
   | "record_too_large"
   | "stale_token"
   | "unknown_quarantine";

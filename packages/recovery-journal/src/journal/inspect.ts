@@ -108,6 +108,16 @@ function judge(
   return damage ?? { kind: "fresh", names };
 }
 
+/** The number of the highest segment, finished or not; `null` where there is none. */
+export function highestSegment(fs: FileSystem, directory: string): number | null {
+  let highest: number | null = null;
+  for (const name of fs.readdir(directory)) {
+    const segment = segmentNumber(name);
+    if (segment !== null && segment > (highest ?? 0)) highest = segment;
+  }
+  return highest;
+}
+
 export function listNames(fs: FileSystem, directory: string): JournalNames {
   const names = fs.readdir(directory);
   const segments = names.map(segmentNumber).filter((segment) => segment !== null);

@@ -48,6 +48,15 @@ describe("a quarantine", () => {
     expect(disk.contentOf(`${DIRECTORY}/${evidence}`).equals(bytes)).toBe(true);
   });
 
+  it("I71 keeps its journal from being removed, also where that cannot be read", async () => {
+    const disk = await quarantined();
+    const names = disk.readdir(DIRECTORY);
+    expect(() => removeJournal(DIRECTORY, disk)).toThrow("is not resolved");
+    disk.inject({ call: "open", errno: "EMFILE", pathEnds: "e00000002.jsonl" });
+    expect(() => removeJournal(DIRECTORY, disk)).toThrow("EMFILE");
+    expect(disk.readdir(DIRECTORY)).toEqual(names);
+  });
+
   it("is resolved by the second of two at once where the first cannot be written", async () => {
     const disk = await quarantined();
     const journal = await openSimulated(disk);

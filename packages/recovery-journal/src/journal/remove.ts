@@ -5,17 +5,22 @@ import { syncDirectory } from "../durable/sync-directory.ts";
 import type { FileSystem } from "../file-system.ts";
 import { segmentName } from "../format.ts";
 import { nodeFileSystem } from "../node-file-system.ts";
+import { journalError } from "./errors.ts";
 import { inspectJournal, listNames } from "./inspect.ts";
 
 /**
  * Removes the segments of a journal that the caller has closed, with nothing open and nothing to remember: nothing of that is
  * looked at here. The oldest segment goes first, each durably, so that a crash in between cannot bring back what a newer one
  * ended. A directory with other files in it stays, such as the evidence of quarantines, which is a person's to remove. That it
- * is gone already is fine. Throws the system's error, and `CodedError("quarantine_unresolved")`, with nothing removed, while
- * there is one that nobody has settled: without its record the next journal would be a fresh one.
+ * is gone already is fine. Throws the system's error, and, with nothing removed, `CodedError`: `quarantine_unresolved` while
+ * there is one that nobody has settled (without its record the next journal would be a fresh one), `journal_unavailable` where
+ * that cannot be read.
  */
 export function removeJournal(directory: string, fs: FileSystem = nodeFileSystem): void {
   const found = inspectJournal(fs, { directory, kinds: "any" });
+  if (found.kind === "refused" && found.why === "unreadable") {
+    throw journalError("journal_unavailable", `${found.path}: ${found.message}`);
+  }
   const [quarantine] = found.kind === "whole" ? found.state.quarantines.values() : [];
   if (quarantine !== undefined) {
     throw new CodedError("quarantine_unresolved", `${directory}: quarantine ${quarantine.id} is not resolved`, {

@@ -131,11 +131,14 @@ describe("a batch that a full disk cut off", () => {
     expect(found).toMatchObject({ kind: "ok", segment: 2, tornBytes: 0, open: [{ operationId: "op-0" }] });
   });
 
-  it("I69 poisons where it cannot be taken back for certain", async () => {
-    const disk = new SimulatedDisk();
-    const journal = await openSimulated(disk);
-    disk.inject({ call: "write", errno: "ENOSPC", effect: "half" });
-    disk.inject({ call: "fdatasync", errno: "ENOSPC" });
-    await expect(journal.begin(prompt(0))).rejects.toMatchObject({ code: "journal_poisoned" });
-  });
+  it.each(["fdatasync", "write"] as const)(
+    "I69 poisons where it cannot be taken back for certain: %s",
+    async (call) => {
+      const disk = new SimulatedDisk();
+      const journal = await openSimulated(disk);
+      disk.inject({ call: "write", errno: "ENOSPC", effect: "half" });
+      disk.inject({ call, errno: "ENOSPC", lasting: true });
+      await expect(journal.begin(prompt(0))).rejects.toMatchObject({ code: "journal_poisoned" });
+    },
+  );
 });

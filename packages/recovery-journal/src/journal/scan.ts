@@ -193,12 +193,19 @@ function withoutSnapshot(bytes: Uint8Array, found: { head: Head | null; offset: 
   const seed = found.head === null ? null : Number.parseInt(found.head.e, 16);
   let cuts = 0;
   for (const text of objectLines(bytes, { from: found.offset, end: contentEnd(bytes) })) {
-    const line = seed === null ? parseObject(Buffer.from(text).toString("utf8")) : decodeLine(text, seed);
+    const line = seed === null ? parseRecordLike(text) : decodeLine(text, seed);
     if (line === null) cuts += 1;
     else if (line["s"] === undefined ? seed !== null && line["t"] !== "mark" : Number(line["d"]) > 0) return damaged;
     if (seed === null && cuts > Math.ceil(bytes.length / SECTOR_BYTES)) return damaged;
   }
   return { kind: "unfinished", ...found };
+}
+
+/** Shorter than every record's line. */
+const SHORT_LINE_BYTES = 32;
+
+function parseRecordLike(text: Uint8Array): Readonly<Record<string, unknown>> | null {
+  return text.length < SHORT_LINE_BYTES ? null : parseObject(Buffer.from(text).toString("utf8"));
 }
 
 function corrupt(offset: number, message: string): Corrupt {

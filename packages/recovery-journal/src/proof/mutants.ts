@@ -136,6 +136,11 @@ class FenceNotSeen extends PassThrough {
   override exists(path: string): boolean {
     return this.#mine.has(path);
   }
+  override readdir(path: string): string[] {
+    const mine = [...this.#mine].map((own) => segmentNumber(own.slice(path.length + 1)) ?? 0);
+    const seen = mine.length === 0 ? Infinity : Math.max(...mine);
+    return this.inner.readdir(path).filter((name) => (segmentNumber(name) ?? 0) <= seen);
+  }
 }
 
 class LinkClobbers extends PassThrough {

@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { openSimulated, SIMULATED_DIRECTORY, SimulatedDisk } from "../testing/index.ts";
 import { type JournalView, viewJournal } from "./view-journal.ts";
@@ -70,6 +73,20 @@ describe("a look at a journal", () => {
     disk.inject({ call: "read", pathEnds: SEGMENT, errno: "EIO", lasting: true });
     for (const path of [SIMULATED_DIRECTORY, SEGMENT]) {
       expect(viewJournal(path, disk)).toMatchObject({ report: { kind: "refused", why: "unreadable" }, segment: null });
+    }
+  });
+
+  it("says of a link that it is one, to a directory or a segment", () => {
+    const folder = mkdtempSync(join(tmpdir(), "holdfast-view-"));
+    try {
+      symlinkSync(folder, join(folder, "link"));
+      symlinkSync(join(folder, "none"), join(folder, "e00000001.jsonl"));
+      for (const name of ["link", "e00000001.jsonl"]) {
+        const report = { kind: "refused", why: "permissions", message: "it is a symbolic link" };
+        expect(viewJournal(join(folder, name))).toMatchObject({ report });
+      }
+    } finally {
+      rmSync(folder, { recursive: true });
     }
   });
 

@@ -34,7 +34,9 @@ export type JournalView =
  */
 export function viewJournal(path: string, fs: FileSystem = nodeFileSystem): JournalView {
   try {
-    return fs.lstat(path).isDirectory() ? viewDirectory(path, fs) : viewFile(path, fs);
+    const stats = fs.lstat(path);
+    if (stats.isSymbolicLink()) return viewOf(refuse("permissions", path, "it is a symbolic link"), null);
+    return stats.isDirectory() ? viewDirectory(path, fs) : viewFile(path, fs);
   } catch (error) {
     if (errnoOf(error) === "ENOENT") return { kind: "missing" };
     return { kind: "journal", report: refuse("unreadable", path, reasonOf(error)), segment: null };

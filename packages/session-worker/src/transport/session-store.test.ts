@@ -319,6 +319,30 @@ describe("a session's store", () => {
     await store.close();
   });
 
+  it("I143 answers the others when the first of the same requests cannot be written", async () => {
+    let isFull = false;
+    const filling: FileSystem = Object.create(nodeFileSystem, {
+      write: {
+        value: (...[fd, buffer, ...place]: Parameters<FileSystem["write"]>) => {
+          if (!isFull || !Buffer.from(buffer).includes('"request"')) return nodeFileSystem.write(fd, buffer, ...place);
+          isFull = false;
+          throw Object.assign(new Error("ENOSPC: no space left on device, write"), { code: "ENOSPC" });
+        },
+      },
+    });
+    const store = await open("g1", filling);
+    isFull = true;
+    const cancel = { requestId: "c1", hash: "h" };
+    const [first, ...others] = await Promise.allSettled(Array.from({ length: 4 }, () => store.once(cancel)));
+    expect(first).toMatchObject({ status: "rejected", reason: { code: "disk_full" } });
+    expect(others.map((other) => other.status === "fulfilled" && other.value)).toEqual([
+      "first",
+      "repeated",
+      "repeated",
+    ]);
+    await store.close();
+  });
+
   it("I71 is not refused for good where the disk does not let its journal be read", async () => {
     const store = await open("g1");
     await store.close();

@@ -128,7 +128,8 @@ export class OpenedStore implements SessionStore {
 
   async admit(admission: Admission): Promise<AdmitResult> {
     const { requestId, hash } = admission;
-    if (this.#onces.has(requestId)) await this.#otherOnce(requestId);
+    for (let other = this.#onces.get(requestId); other !== undefined; other = this.#onces.get(requestId))
+      await other.catch(() => undefined);
     const asked = this.#asked.get(requestId);
     if (asked) {
       if (asked.hash !== hash) return { kind: "reused" };
@@ -149,7 +150,9 @@ export class OpenedStore implements SessionStore {
 
   async once({ requestId, hash }: { requestId: string; hash: string }): Promise<"first" | "repeated" | "reused"> {
     const { journal } = this.#parts;
-    if (this.#onces.has(requestId)) await this.#otherOnce(requestId);
+    // The same request is on its way to the disk: what it is told decides.
+    for (let other = this.#onces.get(requestId); other !== undefined; other = this.#onces.get(requestId))
+      await other.catch(() => undefined);
     if (this.#asked.has(requestId)) return "reused";
     const known = journal.remembered(requestId);
     if (known) return known.hash === hash ? "repeated" : "reused";
@@ -162,12 +165,6 @@ export class OpenedStore implements SessionStore {
     }
     this.#remembers = true;
     return "first";
-  }
-
-  /** The same request is on its way to the disk: what it is told decides. */
-  async #otherOnce(requestId: string): Promise<void> {
-    for (let other = this.#onces.get(requestId); other !== undefined; other = this.#onces.get(requestId))
-      await other.catch(() => undefined);
   }
 
   #repeat(requestId: string, outcome: JsonObject | null): AdmitResult {
