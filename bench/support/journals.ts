@@ -5,7 +5,10 @@ import { loadJournal } from "./built.ts";
 export const ENGINES = ["inline", "pool", "thread"] as const satisfies readonly JournalEngine[];
 
 /** What a journal asked of the disk. */
-export type Calls = Record<"open" | "close" | "fchmod" | "chmod" | "write" | "fdatasync" | "fsync" | "exists", number>;
+export type Calls = Record<
+  "open" | "close" | "fchmod" | "chmod" | "write" | "fdatasync" | "fsync" | "exists" | "hasName",
+  number
+>;
 
 export interface OpenedJournal {
   readonly journal: Journal<"prompt">;
@@ -16,7 +19,17 @@ export interface OpenedJournal {
 
 export async function openForBench(root: string, engine: JournalEngine): Promise<OpenedJournal> {
   const { openJournal, nodeFileSystem } = await loadJournal();
-  const calls: Calls = { open: 0, close: 0, fchmod: 0, chmod: 0, write: 0, fdatasync: 0, fsync: 0, exists: 0 };
+  const calls: Calls = {
+    open: 0,
+    close: 0,
+    fchmod: 0,
+    chmod: 0,
+    write: 0,
+    fdatasync: 0,
+    fsync: 0,
+    exists: 0,
+    hasName: 0,
+  };
   const seen = { writtenBytes: 0, recordBytes: 0 };
   const opened = await openJournal({
     directory: join(root, `journal-${engine}`),
@@ -54,6 +67,7 @@ function counted(real: FileSystem, calls: Calls, seen: { writtenBytes: number; r
     fchmod: (...args) => ((calls.fchmod += 1), real.fchmod(...args)),
     chmod: (...args) => ((calls.chmod += 1), real.chmod(...args)),
     exists: (...args) => ((calls.exists += 1), real.exists(...args)),
+    hasName: (...args) => ((calls.hasName += 1), real.hasName(...args)),
     fdatasync: (...args) => (synced("fdatasync"), real.fdatasync(...args)),
     fdatasyncAsync: (...args) => (synced("fdatasync"), real.fdatasyncAsync(...args)),
     fsync: (...args) => ((calls.fsync += 1), real.fsync(...args)),

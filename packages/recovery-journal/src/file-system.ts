@@ -33,4 +33,6 @@ export interface FileSystem {
    * the file dirty its inode. `likely` changes what the answer costs and not the answer. Default `present`.
    */
   exists(path: string, likely?: "present" | "absent"): boolean;
+  /** Whether the file that was opened by this name still has it: not removed, moved or replaced by another. Not `fstat`, as above. */
+  hasName(fd: number, path: string): boolean;
 }

@@ -15,6 +15,7 @@ import {
   RELEASE_RESERVE_BYTES,
   REMEMBERED_MAX_BYTES,
 } from "./format.ts";
+import { NESTING_MAX } from "./format/stored-json.ts";
 import { DEFAULT_REMEMBER } from "./journal/remember.ts";
 import { MARK_DELAY_MS, SHRINK_DELAY_MS } from "./journal/rest-timer.ts";
 
@@ -73,6 +74,7 @@ describe("docs/journal-format.md", () => {
       READER_OPEN_OPERATIONS_MAX,
       RECORD_MAX_BYTES,
       OWNER_MAX_BYTES,
+      NESTING_MAX,
       DEFAULT_REMEMBER.count,
       DEFAULT_REMEMBER.ageMs,
       REMEMBERED_MAX_BYTES,

@@ -1,4 +1,5 @@
 import * as nodeFs from "node:fs";
+import * as nodePath from "node:path";
 import type { FileSystem } from "./file-system.ts";
 import { flushThread } from "./flush-thread.ts";
 
@@ -37,4 +38,21 @@ export const nodeFileSystem: FileSystem = {
   // throws them and makes no error object for a name that is not there.
   exists: (path, likely) =>
     (likely !== "absent" && nodeFs.existsSync(path)) || nodeFs.statSync(path, { throwIfNoEntry: false }) !== undefined,
+  hasName: (fd, path) => kernelNameOf(fd) === nodePath.resolve(path) || isSameFile(fd, path),
 };
+
+/** As the kernel knows it, without links in it; with a suffix when it was removed. `null` where there is no `/proc`. */
+function kernelNameOf(fd: number): string | null {
+  try {
+    return nodeFs.readlinkSync(`/proc/self/fd/${fd}`);
+  } catch {
+    // The answer without it costs more and is the same.
+    return null;
+  }
+}
+
+function isSameFile(fd: number, path: string): boolean {
+  const there = nodeFs.statSync(path, { bigint: true, throwIfNoEntry: false });
+  const own = nodeFs.fstatSync(fd, { bigint: true });
+  return there !== undefined && there.ino === own.ino && there.dev === own.dev;
+}

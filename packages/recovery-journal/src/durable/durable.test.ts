@@ -4,13 +4,15 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   symlinkSync,
+  unlinkSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { nodeFileSystem as fs } from "../node-file-system.ts";
 import { SimulatedDisk } from "../testing/index.ts";
@@ -98,6 +100,28 @@ describe("on the real disk", () => {
       expect(() => ensurePrivateDirectory(fs, `${root}/${name}`)).toThrow("is a symbolic link");
       expect(() => replaceFile(fs, `${root}/${name}/f`, "x")).toThrow("is a symbolic link");
     }
+  });
+
+  it("I144 knows whether an open file still has its name, whatever way leads there", () => {
+    const named = (name: string): number => {
+      writeFileSync(join(root, name), "");
+      return fs.open(join(root, name), 0);
+    };
+    mkdirSync(join(root, "d"));
+    symlinkSync(join(root, "d"), join(root, "link"));
+    const opened = ["d/kept", "d/removed", "d/replaced", "d/moved"].map(named);
+    unlinkSync(join(root, "d/removed"));
+    writeFileSync(join(root, "new"), "");
+    renameSync(join(root, "new"), join(root, "d/replaced"));
+    renameSync(join(root, "d/moved"), join(root, "elsewhere"));
+    const names = ["kept", "removed", "replaced", "moved"];
+    const asked = (way: string): unknown =>
+      names.map((name, index) => fs.hasName(opened[index] ?? -1, join(way, name)));
+    for (const way of [join(root, "d"), join(root, "link"), relative(process.cwd(), join(root, "d"))])
+      expect(asked(way)).toEqual([true, false, false, false]);
+    renameSync(join(root, "d"), join(root, "e"));
+    expect(asked(join(root, "d"))).toEqual([false, false, false, false]);
+    for (const fd of opened) fs.close(fd);
   });
 
   it("refuses a home that nobody can make, instead of trying for ever", () => {

@@ -19,7 +19,7 @@ export function storedJson(value: JsonObject): JsonObject {
 }
 
 /** What is written with a large stack must be readable with a small one. */
-const NESTING_MAX = 256;
+export const NESTING_MAX = 256;
 
 const isDeeper = (value: unknown, levels: number): boolean =>
   typeof value === "object" &&

@@ -115,7 +115,10 @@ function linkClaim(request: ClaimRequest, estimate: SegmentImage): number | null
     fd = createExclusive(fs, temporary);
     writeAll(fs, fd, Buffer.alloc(estimate.bytes.length, LF), 0);
     fs.link(temporary, path);
-    return fd;
+    // By this name: the owner asks later whether the file still has it.
+    const named = fs.open(path, constants.O_RDWR | constants.O_NOFOLLOW);
+    fs.close(fd);
+    return named;
   } catch (error) {
     if (fd !== null) fs.close(fd);
     // ENOENT: the winner of a race swept the temporary name away.

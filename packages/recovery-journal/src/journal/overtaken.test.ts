@@ -129,3 +129,14 @@ it("I144 a claim stays whose owner could not read what it would take over: anoth
   await openSimulated(disk, as("c2"));
   expect(disk.readdir(DIRECTORY)).toEqual(["e00000003.jsonl"]);
 });
+
+it("I144 a paused writer is not the owner of a journal that was removed and made again", async () => {
+  const disk = new SimulatedDisk();
+  const paused = await openSimulated(disk, as("a"));
+  await (await openSimulated(disk, as("b"))).close();
+  removeJournal(DIRECTORY, disk);
+  const owner = await openSimulated(disk, as("c"));
+  await expect(paused.begin(prompt("lost"))).rejects.toMatchObject({ code: "journal_fenced" });
+  await owner.begin(prompt("C"));
+  expect(openIds(disk)).toEqual(["C"]);
+});

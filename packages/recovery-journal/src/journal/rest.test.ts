@@ -106,7 +106,7 @@ describe("the mark", () => {
     disk.onCall = (call) => calls.push(call);
     await work(journal, 10);
     await work(journal, 10);
-    const batch = ["write", "fdatasync", "readdir", "exists"];
+    const batch = ["write", "fdatasync", "exists", "hasName"];
     expect(calls.splice(0)).toEqual([...batch, ...batch, ...batch, ...batch]);
     expect(marks(disk)).toBe(0);
     clock.advance(MARK_DELAY_MS);
@@ -156,7 +156,7 @@ it(
     let states = 0;
     let checked = -1;
     disk.onCall = (call, path) => {
-      if ((call === "exists" || call === "readdir") && checked === ledger.version) return;
+      if ((call === "exists" || call === "hasName") && checked === ledger.version) return;
       checked = ledger.version;
       for (const state of disk.crashStates({ cuts: 2, samples: 2, seed: states })) {
         states += 1;

@@ -5,7 +5,6 @@ import type { FileSystem } from "../file-system.ts";
 import { segmentName } from "../format.ts";
 import { encodeMark, LF, putRecord } from "../format/line.ts";
 import { batchBytes, type BatchRecord } from "./batch.ts";
-import { highestSegment } from "./inspect.ts";
 import type { SegmentImage } from "./segment-image.ts";
 
 export interface SegmentPlace {
@@ -21,6 +20,7 @@ export class SegmentFile {
   readonly fd: number;
   readonly path: string;
   readonly capacity: number;
+  readonly #nextPath: string;
   readonly #place: SegmentPlace;
   readonly #seed: number;
   #offset: number;
@@ -31,6 +31,7 @@ export class SegmentFile {
     this.segment = image.segment;
     this.fd = fd;
     this.path = join(place.directory, segmentName(image.segment));
+    this.#nextPath = join(place.directory, segmentName(image.segment + 1));
     this.#seed = image.seed;
     this.capacity = image.bytes.length;
     this.#offset = image.offset;
@@ -84,12 +85,12 @@ export class SegmentFile {
 
   /**
    * Whether this writer is still the owner: no later segment stands, and then its own still does. In this order: a later
-   * one that is gone was retired by one later still, after this writer's own. A look for the very next number alone would
-   * not do: it may be retired by now, and this one's had again by somebody who was paused.
+   * one that is gone was retired by one later still, after this writer's own. Its very own: the number may have been had again
+   * by somebody who was paused.
    */
   isOwned(): boolean {
-    const { fs, directory } = this.#place;
-    return highestSegment(fs, directory) === this.segment && fs.exists(this.path);
+    const { fs } = this.#place;
+    return !fs.exists(this.#nextPath, "absent") && fs.hasName(this.fd, this.path);
   }
 
   close(): void {

@@ -156,7 +156,7 @@ describe("writing", () => {
     disk.onCall = (call) => calls.push(call);
     await Promise.all(Array.from({ length: 24 }, (_, index) => journal.begin(prompt(`p${index}`))));
     expect(calls.filter((call) => call === "fdatasync")).toHaveLength(1);
-    expect(calls).toEqual(["write", "fdatasync", "readdir", "exists", "write"]);
+    expect(calls).toEqual(["write", "fdatasync", "exists", "hasName", "write"]);
     expect(journal.counters()).toMatchObject({ flushes: 1, records: 24 });
   });
 
@@ -263,12 +263,12 @@ describe("ownership", () => {
     const disk = new SimulatedDisk();
     const old = await openSimulated(disk);
     const looks: string[] = [];
-    disk.onCall = (call, path) => ["readdir", "exists", "unlink"].includes(call) && looks.push(`${call} ${path}`);
+    disk.onCall = (call, path) => ["exists", "hasName", "unlink"].includes(call) && looks.push(`${call} ${path}`);
     await old.begin(prompt("a"));
     // In the other order an owner that sleeps between the looks may miss two successors: it sees its own, then no next one.
     expect(looks.splice(0)).toEqual([
-      `readdir ${SIMULATED_DIRECTORY}`,
-      `exists ${SIMULATED_DIRECTORY}/e00000001.jsonl`,
+      `exists ${SIMULATED_DIRECTORY}/e00000002.jsonl`,
+      `hasName ${SIMULATED_DIRECTORY}/e00000001.jsonl`,
     ]);
     disk.inject({ call: "ftruncate", errno: "EIO" });
     await expect(openSimulated(disk)).rejects.toMatchObject({ code: "journal_unavailable" });

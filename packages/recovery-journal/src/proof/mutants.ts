@@ -33,12 +33,12 @@ class NamesNotFlushed extends PassThrough {
   }
 }
 
-/** The temporary file of a claim is opened once and written under its last name. */
+/** A claim is written under its last name; a file that is published is flushed before it has that. */
 class ClaimNotFlushed extends PassThrough {
   readonly #linked = new Set<string>();
   override link(existing: string, path: string): void {
     this.inner.link(existing, path);
-    this.#linked.add(existing);
+    this.#linked.add(path);
   }
   override fsync(fd: number): void {
     if (!this.#linked.has(this.opened.get(fd)?.path ?? "")) this.inner.fsync(fd);
@@ -134,6 +134,9 @@ class FenceNotSeen extends PassThrough {
     this.#mine.add(path);
   }
   override exists(path: string): boolean {
+    return this.#mine.has(path);
+  }
+  override hasName(_fd: number, path: string): boolean {
     return this.#mine.has(path);
   }
   override readdir(path: string): string[] {

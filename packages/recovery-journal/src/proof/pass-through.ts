@@ -81,4 +81,7 @@ export class PassThrough implements FileSystem {
   exists(path: string): boolean {
     return this.inner.exists(path);
   }
+  hasName(fd: number, path: string): boolean {
+    return this.inner.hasName(fd, path);
+  }
 }

@@ -145,4 +145,8 @@ export class RemoteDisk implements FileSystem {
     const answer = this.#call("exists", path);
     return answer.kind === "value" && answer.value === true;
   }
+  hasName(fd: number, path: string): boolean {
+    const answer = this.#call("hasName", fd, path);
+    return answer.kind === "value" && answer.value === true;
+  }
 }

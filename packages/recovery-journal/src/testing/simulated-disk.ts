@@ -226,6 +226,11 @@ export class SimulatedDisk implements FileSystem {
     return this.#call("exists", path, () => this.#tree.find(path) !== null);
   }
 
+  hasName(fd: number, path: string): boolean {
+    const { inode } = this.#descriptor(fd, "hasName");
+    return this.#call("hasName", path, () => this.#tree.find(path) === inode);
+  }
+
   /** After a failed sync of a file the kernel calls its pages clean: later syncs say yes and write nothing. */
   #sync(fd: number, call: "fsync" | "fdatasync"): void {
     const { inode, path } = this.#descriptor(fd, call);
