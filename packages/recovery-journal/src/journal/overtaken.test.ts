@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { expect, it } from "vitest";
 import { openSimulated, SIMULATED_DIRECTORY as DIRECTORY, SimulatedDisk, simulatedOptions } from "../testing/index.ts";
 import { openJournal } from "./open.ts";
@@ -140,3 +141,48 @@ it("I144 a paused writer is not the owner of a journal that was removed and made
   await owner.begin(prompt("C"));
   expect(openIds(disk)).toEqual(["C"]);
 });
+
+/** A step of one of the writers that there were, all of which live on: each wrong probe leaves one more. */
+const steps = fc.array(
+  fc.oneof(
+    { weight: 2, arbitrary: fc.record({ do: fc.constant("open" as const), by: fc.nat(9), size: fc.constant(0) }) },
+    {
+      weight: 5,
+      arbitrary: fc.record({
+        do: fc.constantFrom("begin" as const, "end" as const),
+        by: fc.nat(9),
+        size: fc.constantFrom(10, 3000, 9000),
+      }),
+    },
+  ),
+  { minLength: 5, maxLength: 40 },
+);
+
+it("I144 I67 of any number of writers that all live on, one acknowledges, and nothing of what it said is lost", async () => {
+  await fc.assert(
+    fc.asyncProperty(steps, async (list) => {
+      const disk = new SimulatedDisk();
+      const writers = [await openSimulated(disk, as("g0"))];
+      const begun = new Set<string>();
+      for (const [index, step] of list.entries()) {
+        const writer = writers[step.by % writers.length];
+        if (step.do === "open") writers.push(await openSimulated(disk, as(`g${index + 1}`)));
+        else if (step.do === "begin") {
+          const begin = writer?.begin(prompt(`op-${index}`, { text: "x".repeat(step.size) }));
+          if (await isDone(begin)) begun.add(`op-${index}`);
+        } else {
+          const [operation] = writer?.open() ?? [];
+          const token = operation && writer?.adopt(operation);
+          if (token && (await isDone(writer?.end(token, {})))) begun.delete(token.operationId);
+        }
+      }
+      expect(new Set((await openSimulated(disk, as("last"))).open().map(({ operationId }) => operationId))).toEqual(
+        begun,
+      );
+    }),
+    { numRuns: 300 },
+  );
+});
+
+const isDone = async (promise: Promise<unknown> | undefined): Promise<boolean> =>
+  promise === undefined ? false : promise.then(() => true).catch(() => false);
