@@ -177,22 +177,34 @@ function firstState(decision: BootDecision, seen: Seen & Pick<SessionRecord, "fa
     case "recover":
     case "reconnect":
     case "continue_stop":
-      return process ? withProcess(decision, { process, launches, intent, now }) : null;
+      return process
+        ? withProcess(decision, { process, launches, intent, now, inherited: descriptor?.lifecycle === "recovering" })
+        : null;
   }
 }
 
 type Live = Pick<Extract<State, { name: "stopping" }>, "launches" | "intent"> & {
   readonly process: Descriptor["process"];
   readonly now: number;
+  readonly inherited: boolean;
 };
 
 function withProcess(
   decision: "recover" | "reconnect" | "continue_stop",
-  { process, launches, intent, now }: Live,
+  { process, launches, intent, now, inherited }: Live,
 ): First {
   if (decision === "recover")
     return {
-      state: { name: "recovering", process, launches, phase: "settling", terminal: null, cause: null, due: null },
+      state: {
+        name: "recovering",
+        process,
+        launches,
+        phase: "settling",
+        inherited,
+        terminal: null,
+        cause: null,
+        due: null,
+      },
       effects: [{ type: "settle", process }],
     };
   const reach = [

@@ -15,11 +15,15 @@ export function withinWindow(
 }
 
 /**
- * When the next relaunch is due; `null` when the budget is spent. A delay runs from the launch before, which a successor
- * knows too: supervisors that live shorter than the delay do not begin it anew for ever.
+ * When the next relaunch is due; `null` when the budget is spent. In a recovery that a predecessor began the delay runs from the
+ * launch before, which both know: supervisors that live shorter than it do not begin it anew for ever.
  */
-export function relaunchAt(launches: readonly LaunchTime[], now: Millis): Millis | null {
+export function relaunchAt(
+  launches: readonly LaunchTime[],
+  { now, inherited }: { readonly now: Millis; readonly inherited: boolean },
+): Millis | null {
   const delay = RECOVERY_DELAYS_MS[launches.length];
-  const last = launches.at(-1)?.at ?? now;
-  return delay === undefined ? null : Math.max(now + RECOVERY_DELAYS_MS[0], last + delay);
+  if (delay === undefined) return null;
+  const last = launches.at(-1)?.at;
+  return inherited && last !== undefined ? Math.max(now + RECOVERY_DELAYS_MS[0], last + delay) : now + delay;
 }

@@ -82,6 +82,7 @@ interface Next {
   readonly process: WorkerProcess | null;
   readonly launches: readonly LaunchTime[];
   readonly terminal: string | null;
+  readonly inherited?: boolean;
   /** What went wrong last, for the reason of a session that is given up. */
   readonly why?: string;
 }
@@ -95,7 +96,7 @@ export function waitOrFail(next: Next, fresh: Pick<Fresh, "bootId" | "missingEnv
   if (terminal !== null) return fail(terminal);
   if (fresh.missingEnvironment.length > 0)
     return fail(environmentReason(fresh.missingEnvironment), "needs_fresh_environment");
-  const at = relaunchAt(launches, now);
+  const at = relaunchAt(launches, { now, inherited: next.inherited ?? false });
   if (at === null) {
     const last = next.why === undefined ? "" : `: ${next.why}`;
     return fail(`gave up after ${launches.length} relaunches in 5 minutes${last}`);

@@ -78,6 +78,8 @@ export type State =
       readonly launches: readonly LaunchTime[];
       /** `settling`: its tree is being ended and its journal settled. `waiting`: for the relaunch. */
       readonly phase: "settling" | "waiting";
+      /** A predecessor was in it already: its wait for the relaunch goes on. */
+      readonly inherited?: boolean;
       /** A cause that no relaunch can mend. */
       readonly terminal: string | null;
       /** A resource that was used up: tried again without spending the budget, since it returns by itself (I155). */

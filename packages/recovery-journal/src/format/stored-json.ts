@@ -11,11 +11,20 @@ export function storedJson(value: JsonObject): JsonObject {
     const entries = Object.entries(value);
     if (entries.every(([, field]) => isStoredAsItIs(field))) return Object.fromEntries(entries);
   }
-  const parsed = parseObject(JSON.stringify(value));
+  const parsed = parseObject(textOf(value));
   invariant(isObject(parsed), "a detail or an outcome is an object");
   if (isDeeper(parsed, NESTING_MAX))
     throw new CodedError("record_too_large", `more than ${NESTING_MAX} levels of nesting`);
   return parsed;
+}
+
+function textOf(value: JsonObject): string {
+  try {
+    return JSON.stringify(value);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw new CodedError("record_too_large", "a value is nested too deep or too large to be written", { cause: error });
+  }
 }
 
 /** What is written with a large stack must be readable with a small one. */

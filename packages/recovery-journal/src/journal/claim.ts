@@ -41,8 +41,10 @@ export function prepareDirectory({ fs, directory }: SegmentPlace): void {
 export function createFirst(request: ClaimRequest): SegmentFile | null {
   const { fs, directory } = request;
   try {
+    const names = listNames(fs, directory);
+    if (names.segments.length > 0) return null;
     // A number that evidence has is not used again: a writer that was paused would find its own segment.
-    const segment = Math.max(0, ...listNames(fs, directory).evidence.map((name) => evidenceSegment(name) ?? 0)) + 1;
+    const segment = Math.max(0, ...names.evidence.map((name) => evidenceSegment(name) ?? 0)) + 1;
     const image = buildImage(imageRequest(request, segment, emptyState()));
     invariant(image !== null, "there is room for an owner");
     if (publishFile(fs, join(directory, segmentName(segment)), image.bytes).kind === "exists") return null;
@@ -75,9 +77,7 @@ export function claimNext(request: ClaimRequest, seen: Whole): Claim {
   try {
     const base = inspectJournal(fs, { directory, kinds, below: segment });
     if (base.kind === "refused") {
-      // Nothing is in the claim, and whoever else looks at damaged bytes refuses them too. Whoever else can read what could not be
-      // read here takes it over, and the old writer must find that: then the claim stays.
-      if (base.why === "corrupt" || base.why === "oversize") removeFile(fs, join(directory, segmentName(segment)));
+      // The claim stays, empty as it is: somebody above it may have read what was refused here, and the old writer must find that.
       fs.close(fd);
       return base;
     }
@@ -115,10 +115,13 @@ function linkClaim(request: ClaimRequest, estimate: SegmentImage): number | null
     fd = createExclusive(fs, temporary);
     writeAll(fs, fd, Buffer.alloc(estimate.bytes.length, LF), 0);
     fs.link(temporary, path);
-    // By this name: the owner asks later whether the file still has it.
+    // By this name: the owner asks later whether the file still has it. It may be another one's by now.
     const named = fs.open(path, constants.O_RDWR | constants.O_NOFOLLOW);
+    const isOwn = fs.fstat(named).ino === fs.fstat(fd).ino;
+    fs.close(isOwn ? fd : named);
+    if (isOwn) return named;
     fs.close(fd);
-    return named;
+    return null;
   } catch (error) {
     if (fd !== null) fs.close(fd);
     // ENOENT: the winner of a race swept the temporary name away.

@@ -92,15 +92,19 @@ describe("closing", () => {
     expect(next.open()).toMatchObject([{ operationId: "d", notes: [{ step: "last" }] }]);
   });
 
-  it("I111 leaves a journal that can be opened at any time, however much its ends have to remember", async () => {
-    const disk = new SimulatedDisk();
-    const journal = await openSimulated(disk);
-    const ids = Array.from({ length: 1000 }, (_, index) => `op-${index}`);
-    await Promise.all(ids.map((id) => journal.admit(prompt(id), { requestId: `q-${id}`, hash: "h" })));
-    for (const id of ids.slice(0, 24)) {
-      expect(await endOf(journal, id, { text: "x".repeat(180_000) })).toBe("ended");
-      const copy = disk.crashStates({ cuts: 0, samples: 0 }).next().value ?? disk;
-      expect((await openSimulated(copy)).open()).toHaveLength(journal.open().length);
-    }
-  });
+  it(
+    "I111 leaves a journal that can be opened at any time, however much its ends have to remember",
+    { timeout: 120_000 },
+    async () => {
+      const disk = new SimulatedDisk();
+      const journal = await openSimulated(disk);
+      const ids = Array.from({ length: 1000 }, (_, index) => `op-${index}`);
+      await Promise.all(ids.map((id) => journal.admit(prompt(id), { requestId: `q-${id}`, hash: "h" })));
+      for (const id of ids.slice(0, 24)) {
+        expect(await endOf(journal, id, { text: "x".repeat(180_000) })).toBe("ended");
+        const copy = disk.crashStates({ cuts: 0, samples: 0 }).next().value ?? disk;
+        expect((await openSimulated(copy)).open()).toHaveLength(journal.open().length);
+      }
+    },
+  );
 });

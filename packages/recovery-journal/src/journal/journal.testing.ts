@@ -32,9 +32,9 @@ export async function diskWith(harm: (disk: SimulatedDisk) => void | Promise<voi
   return disk;
 }
 
-export function flip(disk: SimulatedDisk, path: string): void {
+export function flip(disk: SimulatedDisk, path: string, at = '"begin"'): void {
   const bytes = disk.contentOf(path);
-  bytes[bytes.indexOf('"begin"') + 2] = 0;
+  bytes[bytes.indexOf(at) + 2] = 0;
   disk.plant(path, bytes);
 }
 

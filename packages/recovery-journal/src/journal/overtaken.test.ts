@@ -114,6 +114,21 @@ it("I71 I144 neither does a first segment that came too late", async () => {
   expect(disk.readdir(DIRECTORY)).toEqual(["e00000002.jsonl"]);
 });
 
+it("I71 a first segment is not put above a journal that came, and was damaged, meanwhile", async () => {
+  const disk = new SimulatedDisk();
+  const others: Promise<unknown>[] = [];
+  disk.onCall = (call) => {
+    if (call !== "mkdir") return;
+    disk.onCall = null;
+    others.push(openSimulated(disk, as("b")));
+    flip(disk, segmentPath(1), '"head"');
+    const evidence = `${DIRECTORY}/quarantine-00000001-00000000.jsonl`;
+    disk.plant(evidence, disk.contentOf(segmentPath(1)));
+  };
+  expect(await openJournal(simulatedOptions(disk, as("a")))).toMatchObject({ kind: "refused", why: "corrupt" });
+  await Promise.all(others);
+});
+
 it("I144 a claim stays whose owner could not read what it would take over: another one may have read it", async () => {
   const disk = new SimulatedDisk();
   const writer = await openSimulated(disk, as("w"));

@@ -48,6 +48,18 @@ describe("a quarantine", () => {
     expect(disk.contentOf(`${DIRECTORY}/${evidence}`).equals(bytes)).toBe(true);
   });
 
+  it("I71 is not kept from a journal by claims that nobody finished, however many", async () => {
+    const disk = await diskWith((damaged) => {
+      flip(damaged, segmentPath(1));
+      for (let segment = 2; segment < 20; segment += 1) damaged.plant(segmentPath(segment), Buffer.alloc(512, 0x0a));
+    });
+    const { kind } = await quarantine(disk);
+    expect([kind, disk.readdir(DIRECTORY)]).toEqual([
+      "quarantined",
+      ["e00000020.jsonl", expect.stringMatching(/^quarantine-00000001-/)],
+    ]);
+  });
+
   it("I71 keeps its journal from being removed, also where that cannot be read", async () => {
     const disk = await quarantined();
     const names = disk.readdir(DIRECTORY);

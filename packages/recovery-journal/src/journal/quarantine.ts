@@ -22,7 +22,7 @@ import { parseHead } from "../format/records.ts";
 import { nodeFileSystem } from "../node-file-system.ts";
 import type { JournalOwner, JournalReport, OpenJournalOptions, Quarantine } from "../types.ts";
 import { untilNotLost } from "./attempts.ts";
-import { prepareDirectory } from "./claim.ts";
+import { isOvertaken, prepareDirectory, removeOvertaken } from "./claim.ts";
 import { journalError } from "./errors.ts";
 import {
   type Inspection,
@@ -103,10 +103,10 @@ function quarantineOnce<Kind extends string>(
     const read = readEvidence(fs, directory, segment);
     if (read === "lost") return read;
     if ("kind" in read) return changed(read);
-    evidence.push(read);
+    evidence.push({ ...read, isBlank: read.isBlank && read.path !== seen.path });
   }
   if (evidence.find(({ path }) => path === seen.path)?.sha256 !== seen.sha256) return changed(found);
-  const standing = evidence.find(({ owner }) => isStanding(options, owner));
+  const standing = evidence.find(({ owner, isBlank }) => !isBlank && isStanding(options, owner));
   if (standing !== undefined) return { kind: "owned", owner: standing.owner };
   return publish(options, { fs, names, evidence });
 }
@@ -129,13 +129,15 @@ interface Evidence {
   readonly path: string;
   readonly sha256: string;
   readonly owner: JournalOwner | null;
+  /** A claim above, without a byte of its own: evidence of nothing, and nobody's. */
+  readonly isBlank: boolean;
 }
 
 function readEvidence(fs: FileSystem, directory: string, segment: number): Evidence | "lost" | Refusal {
   const path = join(directory, segmentName(segment));
   try {
-    const { sha256, start } = withFile(fs, path, (fd) => readThrough(fs, fd));
-    return { segment, path, sha256, owner: ownerIn(start) };
+    const { start, ...read } = withFile(fs, path, (fd) => readThrough(fs, fd));
+    return { segment, path, ...read, owner: ownerIn(start) };
   } catch (error) {
     if (errnoOf(error) === "ENOENT") return "lost";
     if (errnoOf(error) === null) throw error;
@@ -154,20 +156,23 @@ function withFile<T>(fs: FileSystem, path: string, use: (fd: number) => T): T {
 
 /** A file too large to be a segment is read in pieces of this size. */
 const PIECE_BYTES = 1024 * 1024;
+const BLANK_PIECE = Buffer.alloc(PIECE_BYTES, LF);
 
 /** Reads a whole file, and copies it if there is a target. */
 function readThrough(
   fs: FileSystem,
   fd: number,
   target: number | null = null,
-): { readonly sha256: string; readonly start: Buffer } {
+): { readonly sha256: string; readonly start: Buffer; readonly isBlank: boolean } {
   const hash = createHash("sha256");
   const piece = Buffer.allocUnsafe(PIECE_BYTES);
   let start: Buffer | null = null;
+  let isBlank = true;
   for (let at = 0; ;) {
     const count = fs.read(fd, piece, 0, piece.length, at);
     start ??= Buffer.from(piece.subarray(0, count));
-    if (count === 0) return { sha256: hash.digest("hex"), start };
+    if (count === 0) return { sha256: hash.digest("hex"), start, isBlank };
+    isBlank &&= piece.subarray(0, count).equals(BLANK_PIECE.subarray(0, count));
     hash.update(piece.subarray(0, count));
     if (target !== null) writeAll(fs, target, piece.subarray(0, count), at);
     at += count;
@@ -228,9 +233,14 @@ function publish<Kind extends string>(
   if (image === null) throw journalError("journal_full", "the record exceeds a segment");
 
   try {
-    checkRoom(directory, { evidence, names });
-    for (const item of evidence) if (!keep(fs, directory, item, item.sha256)) return "lost";
+    const copied = evidence.filter(({ isBlank }) => !isBlank);
+    checkRoom(directory, { evidence: copied, names });
+    for (const item of copied) if (!keep(fs, directory, item, item.sha256)) return "lost";
     if (publishFile(fs, join(directory, segmentName(segment)), image.bytes).kind === "exists") return "lost";
+    if (isOvertaken({ fs, directory }, segment)) {
+      removeOvertaken({ fs, directory }, segment);
+      return "lost";
+    }
   } catch (error) {
     // A segment was retired, or the temporary name swept away, by someone else's opening.
     if (systemErrnoOf(error) === "ENOENT") return "lost";

@@ -9,7 +9,7 @@ import { journalError } from "./errors.ts";
 import { inspectJournal, listNames } from "./inspect.ts";
 
 /**
- * Removes the segments of a journal that the caller has closed, with nothing open and nothing to remember: nothing of that is
+ * Removes the segments of a journal that the caller has closed and that nobody else is opening (the next one begins at 1 again), with nothing open and nothing to remember: nothing of that is
  * looked at here. The oldest segment goes first, each durably, so that a crash in between cannot bring back what a newer one
  * ended. A directory with other files in it stays, such as the evidence of quarantines, which is a person's to remove. That it
  * is gone already is fine. Throws the system's error, and, with nothing removed, `CodedError`: `quarantine_unresolved` while

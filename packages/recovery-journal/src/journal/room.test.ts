@@ -67,7 +67,7 @@ const segmentBytes = (disk: SimulatedDisk): number =>
 
 const owner = { generation: "next", identity: { text: "o".repeat(OWNER_MAX_BYTES - 100) } };
 
-describe("a journal that is full", () => {
+describe("a journal that is full", { timeout: 120_000 }, () => {
   it.each(hungry)("I168 I111 opens for the next owner, however large its name, and comes back: %s", async (_, step) => {
     const disk = new SimulatedDisk();
     const full = await openSimulated(disk);

@@ -1,7 +1,7 @@
 import { operationKinds } from "./operation-kinds.ts";
 import { nodeFileSystem, openJournal } from "@holdfast/recovery-journal";
 import type { FileSystem, JournalOwner } from "@holdfast/recovery-journal";
-import { CodedError, systemClock, systemIds } from "@holdfast/shared-process";
+import { systemClock, systemIds } from "@holdfast/shared-process";
 import type { Ids } from "@holdfast/shared-process";
 import { OpenedStore } from "./session-store.ts";
 import type { OpenStoreResult } from "./store-contract.ts";
@@ -25,7 +25,7 @@ export interface OpenStoreOptions {
 /**
  * Claims a session's files for one writer (I144). The journal decides; the transcript is touched only behind it. An
  * unresolved quarantine is as good as the damage itself: what was accepted, and what ran, is not known, so nothing is served
- * (I71, I81). Throws as `openJournal`, and `CodedError("journal_unavailable")` for a journal that cannot be read.
+ * (I71, I81). Throws as `openJournal`.
  */
 export async function openSessionStore(options: OpenStoreOptions): Promise<OpenStoreResult> {
   const { directory, owner, engine, fs = nodeFileSystem, now = () => systemClock.now() } = options;
@@ -41,10 +41,8 @@ export async function openSessionStore(options: OpenStoreOptions): Promise<OpenS
   });
   if (opened.kind === "owned") return { kind: "owned" };
   if (opened.kind === "refused") {
-    const reason = `${opened.path}: ${opened.message}`;
     // An error of the disk says nothing about the bytes: the next try may read them.
-    if (opened.why === "unreadable") throw new CodedError("journal_unavailable", reason);
-    return { kind: "refused", reason };
+    return { kind: "refused", reason: `${opened.path}: ${opened.message}`, mayPass: opened.why === "unreadable" };
   }
   const { journal, report } = opened;
   const [quarantine] = journal.quarantines();
@@ -52,7 +50,11 @@ export async function openSessionStore(options: OpenStoreOptions): Promise<OpenS
     await journal.close();
     const { id, why, evidence } = quarantine;
     const where = evidence === null ? "" : `, kept as ${evidence}`;
-    return { kind: "refused", reason: `${directory}/journal: quarantine ${id} (${why}${where}) is not resolved` };
+    return {
+      kind: "refused",
+      reason: `${directory}/journal: quarantine ${id} (${why}${where}) is not resolved`,
+      mayPass: false,
+    };
   }
   let writer: TranscriptWriter | null = null;
   try {

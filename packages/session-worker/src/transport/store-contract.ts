@@ -41,7 +41,8 @@ export type AdmitResult =
 export type OpenStoreResult =
   | { readonly kind: "opened"; readonly store: SessionStore }
   | { readonly kind: "owned" }
-  | { readonly kind: "refused"; readonly reason: string };
+  /** `mayPass`: for a reason that may be over at the next try. */
+  | { readonly kind: "refused"; readonly reason: string; readonly mayPass: boolean };
 
 export interface SettledAs {
   readonly outcome: "ended" | "cancelled" | "interrupted";

@@ -39,8 +39,8 @@ export async function launchSession(options: LaunchOptions): Promise<Launched | 
   let store: SessionStore;
   try {
     const opened = await openStore(options);
-    if (opened.kind !== "opened")
-      return terminal(opened.kind === "owned" ? "another process writes this session's files" : opened.reason);
+    if (opened.kind === "owned") return terminal("another process writes this session's files");
+    if (opened.kind === "refused") return { kind: "failed", terminal: !opened.mayPass, reason: opened.reason };
     ({ store } = opened);
   } catch (error) {
     return { kind: "failed", terminal: !mayPass(error), reason: reasonOf(error) };
