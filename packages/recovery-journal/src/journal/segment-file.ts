@@ -1,3 +1,4 @@
+import { errnoOf } from "@holdfast/shared-process";
 import { constants } from "node:fs";
 import { join } from "node:path";
 import { writeAll } from "../durable/write-all.ts";
@@ -68,7 +69,12 @@ export class SegmentFile {
    * though refused. Throws when that is not certain.
    */
   blank(records: readonly BatchRecord[]): void {
-    writeAll(this.#place.fs, this.fd, Buffer.alloc(batchBytes(records), LF), this.#offset);
+    try {
+      writeAll(this.#place.fs, this.fd, Buffer.alloc(batchBytes(records), LF), this.#offset);
+    } catch (error) {
+      // A limit of size is at one place for both writes; a disk that was full for the second may have taken more of the first.
+      if (errnoOf(error) !== "EFBIG") throw error;
+    }
     this.#place.fs.fdatasync(this.fd);
   }
 
