@@ -10,13 +10,8 @@ export { syncDirectory, syncDirectoryAsync } from "./durable/sync-directory.ts";
 export { isDiskFull } from "./durable/write-all.ts";
 export type { JournalErrorCode } from "./journal/errors.ts";
 export { openJournal } from "./journal/open.ts";
-export {
-  type Damage,
-  digestOf,
-  quarantineJournal,
-  type QuarantineOptions,
-  type QuarantineResult,
-} from "./journal/quarantine.ts";
+export { type Damage, quarantineJournal, type QuarantineOptions, type QuarantineResult } from "./journal/quarantine.ts";
+export { digestOf } from "./journal/evidence.ts";
 export { readJournal } from "./journal/read.ts";
 export { removeJournal } from "./journal/remove.ts";
 export { type LegacyReport, type LegacyWork, readLegacyJournal } from "./legacy/read-legacy.ts";

@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { readLegacyJournal } from "../src/legacy/read-legacy.ts";
-import { digestOf, quarantineJournal } from "../src/journal/quarantine.ts";
+import { digestOf } from "../src/journal/evidence.ts";
+import { quarantineJournal } from "../src/journal/quarantine.ts";
 import { readJournal } from "../src/journal/read.ts";
 import {
   openSimulated,

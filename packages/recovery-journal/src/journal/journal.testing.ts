@@ -9,7 +9,8 @@ import {
   simulatedOptions,
 } from "../testing/index.ts";
 import type { JournalReport } from "../types.ts";
-import { type Damage, digestOf, quarantineJournal, type QuarantineOptions } from "./quarantine.ts";
+import { digestOf } from "./evidence.ts";
+import { type Damage, quarantineJournal, type QuarantineOptions } from "./quarantine.ts";
 import { readJournal } from "./read.ts";
 
 export const segmentPath = (segment: number): string => `${DIRECTORY}/e${String(segment).padStart(8, "0")}.jsonl`;

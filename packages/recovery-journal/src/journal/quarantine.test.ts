@@ -2,7 +2,8 @@ import { describe, expect, it } from "vitest";
 import { READER_SEGMENT_MAX_BYTES } from "../format.ts";
 import { encodeLine, HEAD_SEED } from "../format/line.ts";
 import { openSimulated, SIMULATED_DIRECTORY as DIRECTORY, SimulatedDisk } from "../testing/index.ts";
-import { type Damage, digestOf, quarantineJournal } from "./quarantine.ts";
+import { digestOf } from "./evidence.ts";
+import { type Damage, quarantineJournal } from "./quarantine.ts";
 import {
   damageOf,
   diskWith,
