@@ -59,6 +59,7 @@ export class OpenedStore implements SessionStore {
   readonly #actions = new Map<string, OpenAction>();
   /** Requests whose admission is on its way: their repeats wait for the same answer (I143). */
   readonly #asked = new Map<string, Asked>();
+  /** Requests without work on their way to the disk: each promise is over when it is there or refused. */
   readonly #onces = new Map<string, Promise<void>>();
   /** Acceptances that stand in the transcript and were refused by the journal, while even that could not be said. */
   readonly #unsaid = new Set<string>();
@@ -128,8 +129,7 @@ export class OpenedStore implements SessionStore {
 
   async admit(admission: Admission): Promise<AdmitResult> {
     const { requestId, hash } = admission;
-    for (let other = this.#onces.get(requestId); other !== undefined; other = this.#onces.get(requestId))
-      await other.catch(() => undefined);
+    while (this.#onces.has(requestId)) await this.#onces.get(requestId);
     const asked = this.#asked.get(requestId);
     if (asked) {
       if (asked.hash !== hash) return { kind: "reused" };
@@ -151,13 +151,15 @@ export class OpenedStore implements SessionStore {
   async once({ requestId, hash }: { requestId: string; hash: string }): Promise<"first" | "repeated" | "reused"> {
     const { journal } = this.#parts;
     // The same request is on its way to the disk: what it is told decides.
-    for (let other = this.#onces.get(requestId); other !== undefined; other = this.#onces.get(requestId))
-      await other.catch(() => undefined);
+    while (this.#onces.has(requestId)) await this.#onces.get(requestId);
     if (this.#asked.has(requestId)) return "reused";
     const known = journal.remembered(requestId);
     if (known) return known.hash === hash ? "repeated" : "reused";
     const written = journal.remember({ requestId, hash, outcome: {} });
-    this.#onces.set(requestId, written);
+    this.#onces.set(
+      requestId,
+      written.catch(() => undefined),
+    );
     try {
       await written;
     } finally {
