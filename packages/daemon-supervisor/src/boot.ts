@@ -2,7 +2,7 @@ import type { Descriptor } from "./descriptor.ts";
 import type { WorkerFiles } from "./descriptor-files.ts";
 import type { Context } from "./effects/context.ts";
 import { freshValues } from "./effects/context.ts";
-import { removeLeftoverCgroups } from "./effects/leftovers.ts";
+import type { Trees } from "./effects/trees.ts";
 import { verdictOf } from "./verdict.ts";
 import { decideBoot } from "./lifecycle/boot.ts";
 import type { BootDecision, Found } from "./lifecycle/boot.ts";
@@ -39,6 +39,7 @@ interface BootParts {
   readonly files: WorkerFiles;
   readonly records: Records;
   readonly sessions: Sessions;
+  readonly trees: Pick<Trees, "removeLeftovers">;
   /** Sessions with a process, or with a record of one, are registered to be stopped; the rest is left to the next daemon. */
   readonly forMaintenance: boolean;
 }
@@ -62,7 +63,7 @@ export function bootAll(context: Context, parts: BootParts): void {
   const bySession = new Map<string, Descriptor>();
   const { home } = context;
   for (const folder of [ownerFolder(home), workersFolder(home), runFolder(home)]) sweepTemporary(context, folder);
-  removeLeftoverCgroups(home);
+  parts.trees.removeLeftovers();
   for (const read of files.descriptors) {
     if (read.kind === "damaged") quarantine(context, sessions, read);
     else if (!context.catalog.get(read.sessionId))

@@ -1,8 +1,8 @@
 import { PROTOCOL_VERSION, SCHEMA_REVISION, VERSION } from "@holdfast/client/protocol";
 import type { Hello } from "@holdfast/client/protocol";
-import type { FileSystem } from "@holdfast/recovery-journal";
-import { startIdOf, systemClock, systemIds } from "@holdfast/shared-process";
-import type { ProcessIdentity, ProcessObserver } from "@holdfast/shared-process";
+import { startIdOf } from "@holdfast/shared-process";
+import type { Clock, ProcessIdentity } from "@holdfast/shared-process";
+import type { WorkerReport } from "@holdfast/session-worker/transport";
 import type { Logger } from "pino";
 import { bootAll } from "./boot.ts";
 import { Catalog } from "./catalog.ts";
@@ -14,7 +14,6 @@ import { freshValues } from "./effects/context.ts";
 import type { Context } from "./effects/context.ts";
 import { Ender } from "./effects/end.ts";
 import { Launcher } from "./effects/launch.ts";
-import { Collected } from "./effects/collected.ts";
 import { runEffect } from "./effects/run.ts";
 import { Stores } from "./effects/stores.ts";
 import { Watcher } from "./effects/watch.ts";
@@ -22,14 +21,14 @@ import { Records } from "./records.ts";
 import { Registry } from "./registry.ts";
 import { Sessions } from "./sessions.ts";
 import { RELEASE_MS } from "./times.ts";
+import type { World } from "./world.ts";
 
 export interface SupervisorParts {
   readonly home: string;
   readonly workerProgram: string;
   readonly epoch: number;
   readonly self: ProcessIdentity;
-  readonly fs: FileSystem;
-  readonly observer: ProcessObserver;
+  readonly world: World;
   readonly log: Logger;
   readonly files: WorkerFiles;
   /** Asked before each write of records: another owner's are never overwritten. */
@@ -55,15 +54,15 @@ export interface Supervisor {
 
 /** Puts the real seams in. Nothing here decides anything. */
 export function composeSupervisor(parts: SupervisorParts): Supervisor {
-  const { home, fs, epoch, log } = parts;
-  const clock = systemClock;
+  const { home, epoch, log, world } = parts;
+  const { fs, clock, ids, observer, dial } = world;
   const changes = new Changes(clock);
   const catalog = new Catalog(home, fs);
   const records = new Records({ home, fs, clock, catalog, epoch, isOwner: parts.isOwner });
   const registry = new Registry({
     clock,
     persist: (sessionId, next) => records.persist(sessionId, next),
-    run: (sessionId, effect) => runEffect({ launcher, channels, watcher, ender }, sessionId, effect),
+    run: (stamp, effect) => runEffect({ launcher, channels, watcher, ender }, stamp, effect),
     fresh: (sessionId) => freshValues(context, sessionId),
     onPublished: (sessionId) => {
       changes.tell(sessionId);
@@ -83,8 +82,8 @@ export function composeSupervisor(parts: SupervisorParts): Supervisor {
     self: parts.self,
     fs,
     clock,
-    ids: systemIds,
-    observer: parts.observer,
+    ids,
+    observer,
     catalog,
     counters: newCounters(),
     log,
@@ -93,15 +92,16 @@ export function composeSupervisor(parts: SupervisorParts): Supervisor {
     onOwnershipLost: parts.onOwnershipLost,
   };
   const stores = new Stores(context);
-  const launcher = new Launcher(context, stores);
-  const collected = new Collected(context);
-  const watcher = new Watcher(context, launcher, collected);
-  const channels = new Channels(context, watcher, (sessionId, report) => {
+  const trees = world.treesOf(context);
+  const launcher = new Launcher(context, stores, world.hostOf(context));
+  const watcher = new Watcher(context, launcher, trees);
+  const onReport = (sessionId: string, report: WorkerReport): void => {
     catalog.touch(sessionId, new Date(report.lastActivityAt).toISOString());
     changes.tell(sessionId);
     parts.onChanged();
-  });
-  const ender = new Ender(context, stores, collected);
+  };
+  const channels = new Channels(context, { watcher, dial, onReport });
+  const ender = new Ender(context, stores, trees);
   const sessions = new Sessions(context, channels);
   return {
     context,
@@ -112,18 +112,18 @@ export function composeSupervisor(parts: SupervisorParts): Supervisor {
     ender,
     records,
     boot: () =>
-      bootAll(context, { files: parts.files, records, sessions, forMaintenance: parts.forMaintenance ?? false }),
+      bootAll(context, { files: parts.files, records, sessions, trees, forMaintenance: parts.forMaintenance ?? false }),
     release: async () => {
       registry.close();
       await registry.drained();
-      await Promise.race([stores.releaseAll(), pause(RELEASE_MS)]);
+      await Promise.race([stores.releaseAll(), pause(clock, RELEASE_MS)]);
       channels.closeAll();
     },
   };
 }
 
-export const pause = (delayMs: number): Promise<void> =>
-  new Promise((resolve) => void systemClock.setTimer(delayMs, resolve, { background: true }));
+export const pause = (clock: Clock, delayMs: number): Promise<void> =>
+  new Promise((resolve) => void clock.setTimer(delayMs, resolve, { background: true }));
 
 const detailOf = (decision: object): object =>
   "state" in decision && typeof decision.state === "object" && decision.state !== null && "name" in decision.state

@@ -4,7 +4,7 @@ import { errnoOf } from "@holdfast/shared-process";
 import { DESCRIPTOR_FILE, DESCRIPTOR_VERSION, INTENT_FILE, descriptorPath, descriptorSchema } from "./descriptor.ts";
 import type { Descriptor } from "./descriptor.ts";
 import { workersFolder } from "./home.ts";
-import { isGoal } from "./lifecycle/state.ts";
+import { isGoal, isStronger } from "./lifecycle/state.ts";
 import type { StopIntent } from "./lifecycle/state.ts";
 
 const MAX_DESCRIPTOR_BYTES = 256 * 1024;
@@ -17,9 +17,6 @@ export interface BareIntent {
   readonly intent: StopIntent;
   readonly paths: readonly string[];
 }
-
-/** Of several names that a crash left, the strongest counts. */
-const strength = ["passivate", "replace", "stop", "archive"] as const;
 
 export interface WorkerFiles {
   readonly descriptors: readonly DescriptorRead[];
@@ -46,9 +43,10 @@ export function readWorkerFiles(fs: FileSystem, home: string): WorkerFiles {
     if (sessionId === undefined || stopId === undefined || goal === undefined || !isGoal(goal)) continue;
     const intent = { stopId, goal, requestedAt: new Date(0).toISOString(), force: false };
     const known = intents.get(sessionId);
-    const isStronger = !known || strength.indexOf(goal) > strength.indexOf(known.intent.goal);
+    // Of several names that a crash left, the strongest counts.
+    const counts = !known || isStronger(goal, known.intent.goal);
     const paths = [...(known?.paths ?? []), `${workersFolder(home)}/${name}`];
-    intents.set(sessionId, { intent: isStronger ? intent : known.intent, paths });
+    intents.set(sessionId, { intent: counts ? intent : known.intent, paths });
   }
   return { descriptors, intents };
 }

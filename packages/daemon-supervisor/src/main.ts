@@ -31,6 +31,7 @@ import { PublicServer } from "./server/server.ts";
 import { Requests } from "./server/requests.ts";
 import type { Services } from "./server/services.ts";
 import { RELEASE_MS } from "./times.ts";
+import { systemWorld } from "./world.ts";
 
 export interface SupervisorOptions {
   readonly home: string;
@@ -154,8 +155,7 @@ async function serve({ home, workerProgram }: SupervisorOptions, { ownership, se
     workerProgram,
     epoch: ownership.epoch,
     self,
-    fs: nodeFileSystem,
-    observer: createObserver({ mode: "narrow" }),
+    world: systemWorld(),
     log,
     files: readWorkerFiles(nodeFileSystem, home),
     isOwner: () => ownership.isCurrent(),
@@ -219,7 +219,7 @@ async function serve({ home, workerProgram }: SupervisorOptions, { ownership, se
   supervisor.context.registry.close();
   await server.close();
   await supervisor.release();
-  await Promise.race([requests.close(), pause(RELEASE_MS)]);
+  await Promise.race([requests.close(), pause(systemClock, RELEASE_MS)]);
   const reclaims = named > 0 && ownership.isCurrent();
   ownership.leave();
   for (const signal of endingSignals) process.off(signal, onSignal);

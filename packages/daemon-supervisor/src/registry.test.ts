@@ -1,7 +1,8 @@
 import { expect, it } from "vitest";
 import { FakeClock } from "@holdfast/shared-process/testing";
 import { freshOf, intentOf, processOf } from "./lifecycle/samples.testing.ts";
-import type { State } from "./lifecycle/state.ts";
+import type { Stamp } from "./lifecycle/answers.ts";
+import type { Effect, State } from "./lifecycle/state.ts";
 import { Registry } from "./registry.ts";
 
 const ready = (generation: string): State => ({
@@ -27,13 +28,23 @@ function world(
 ) {
   const trace: string[] = [];
   const clock = new FakeClock();
+  /** The stamps of each kind of effect, in order. */
+  const stamps = new Map<Effect["type"], Stamp[]>();
+  const stampOf = (type: Effect["type"], index = -1): Stamp => {
+    const stamp = stamps.get(type)?.at(index);
+    if (!stamp) throw new Error(`no ${type} was run`);
+    return stamp;
+  };
   const registry: Registry = new Registry({
     clock,
     persist: async (sessionId, { state }) => {
       await persist(sessionId, state);
       trace.push(`${sessionId} durable ${state?.name ?? "removed"}`);
     },
-    run: (sessionId, effect) => trace.push(`${sessionId} ${effect.type}`),
+    run: (stamp, effect) => {
+      trace.push(`${stamp.sessionId} ${effect.type}`);
+      stamps.set(effect.type, [...(stamps.get(effect.type) ?? []), stamp]);
+    },
     fresh: () => freshOf("f"),
     onPublished: (sessionId, state) => {
       look();
@@ -42,7 +53,7 @@ function world(
     onProblem: (sessionId, message) => trace.push(`${sessionId} problem ${message}`),
     onDecision: () => undefined,
   });
-  return { registry, trace, clock };
+  return { registry, trace, clock, stampOf };
 }
 
 it("makes a state durable, then visible, then acts", async () => {
@@ -138,10 +149,11 @@ it("I168 a stop that overtakes a launch whose record the disk does not take is f
 });
 
 it("runs the timer of the newest state only", async () => {
-  const { registry, clock } = world();
+  const { registry, clock, stampOf } = world();
   registry.enroll("a", ready("g"), []);
   registry.dispatch("a", { type: "stop", intent: intentOf("stop") });
-  registry.dispatch("a", { type: "acknowledged", stopId: "s", graceMs: 5_000 });
+  await registry.drained();
+  registry.answer(stampOf("ask_stop"), { type: "acknowledged", stopId: "s", graceMs: 5_000 });
   await registry.drained();
   clock.advance(1_000);
   expect(registry.newest("a")).toMatchObject({ phase: "granted" });
@@ -154,16 +166,45 @@ it("runs the timer of the newest state only", async () => {
   expect(registry.newest("a")).toMatchObject({ phase: "killing" });
 });
 
+const finalizing = {
+  name: "finalizing",
+  process: null,
+  launches: [],
+  intent: intentOf("stop"),
+  since: 0,
+  problem: null,
+  due: null,
+} as const;
+const finalize = { type: "finalize", process: null, intent: finalizing.intent } as const;
+
 it("ends a registration: its waiters learn it, later events find nothing", async () => {
-  const { registry } = world();
-  registry.enroll(
-    "a",
-    { name: "finalizing", process: null, launches: [], intent: intentOf("stop"), since: 0, problem: null, due: null },
-    [],
-  );
+  const { registry, stampOf } = world();
+  registry.enroll("a", finalizing, [finalize]);
+  await registry.drained();
   const ended = registry.until("a", (state) => state === null, 1_000);
-  registry.dispatch("a", { type: "finalized", stopId: "s", fresh: freshOf("f") });
+  registry.answer(stampOf("finalize"), { type: "finalized", stopId: "s", fresh: freshOf("f") });
   expect(await ended).toBeNull();
   expect(registry.dispatch("a", { type: "resume", by: "resume", fresh: freshOf("f") })).toEqual({ kind: "absent" });
   expect(registry.sessionIds()).toEqual([]);
+});
+
+it("I62 an answer to an earlier effect of the same kind, or of an earlier registration, changes nothing", async () => {
+  const { registry, stampOf, clock } = world();
+  registry.enroll("a", finalizing, [finalize]);
+  await registry.drained();
+  registry.answer(stampOf("finalize"), { type: "finalize_failed", stopId: "s", reason: "full" });
+  await registry.drained();
+  clock.advance(5_000);
+  await registry.drained();
+  const stale = { kind: "stale", why: "another effect" };
+  const finalized = { type: "finalized", stopId: "s", fresh: freshOf("f") } as const;
+  expect(registry.answer(stampOf("finalize", 0), finalized)).toEqual(stale);
+  expect(registry.published("a")?.name).toBe("finalizing");
+  expect(registry.answer(stampOf("finalize"), finalized).kind).toBe("remove");
+  await registry.drained();
+  // The same stop of the same session, found again.
+  registry.enroll("a", finalizing, [finalize]);
+  await registry.drained();
+  expect(registry.answer(stampOf("finalize", 1), finalized)).toEqual(stale);
+  expect(registry.published("a")?.name).toBe("finalizing");
 });

@@ -1,6 +1,9 @@
 import type { Clock } from "@holdfast/shared-process";
 import { reasonOf } from "@holdfast/shared-process";
-import { isEnding, reduce } from "./lifecycle/reduce.ts";
+import { answered, answersNewest, issue } from "./lifecycle/answers.ts";
+import type { Answer, Fact, Issued, Stamp } from "./lifecycle/answers.ts";
+import { assertState } from "./lifecycle/invariants.ts";
+import { generationOf, isEnding, reduce } from "./lifecycle/reduce.ts";
 import type { Reduced } from "./lifecycle/reduce.ts";
 import type { Effect, Event, Fresh, Millis, State } from "./lifecycle/state.ts";
 
@@ -8,8 +11,8 @@ export interface RegistryPorts {
   readonly clock: Clock;
   /** Makes a state's records durable, and with them the request that asked for it. Rejects while the disk refuses. */
   readonly persist: (sessionId: string, next: Persisted) => Promise<void>;
-  /** Runs one effect; whatever comes of it is dispatched as an event. */
-  readonly run: (sessionId: string, effect: Effect) => void;
+  /** Runs one effect; whatever comes of it returns under its stamp. */
+  readonly run: (stamp: Stamp, effect: Effect) => void;
   readonly fresh: (sessionId: string) => Fresh;
   readonly onPublished: (sessionId: string, state: State | null) => void;
   readonly onProblem: (sessionId: string, message: string) => void;
@@ -36,6 +39,10 @@ interface Next {
   readonly request: RequestStamp | null;
 }
 
+interface Step extends Next {
+  readonly stamp: Stamp;
+}
+
 interface Registration {
   state: State;
   /** What others see: the last state whose records are durable. */
@@ -43,11 +50,13 @@ interface Registration {
   ended: boolean;
   /** Why its records cannot be written now. */
   problem: unknown;
+  issued: Issued;
   outbox: Promise<void>;
   timer: Disposable | null;
 }
 
 type Listener = () => void;
+type Dispatched = Reduced | { readonly kind: "absent" };
 
 /** Wait before a refused write is tried again: long enough not to spin, short enough to return by itself when space does. */
 const PERSIST_RETRY_MS = 500;
@@ -65,6 +74,7 @@ export class Registry {
   readonly #ports: RegistryPorts;
   readonly #registrations = new Map<string, Registration>();
   readonly #listeners = new Map<string, Set<Listener>>();
+  #revision = 0;
   #closed = false;
 
   constructor(ports: RegistryPorts) {
@@ -73,11 +83,13 @@ export class Registry {
 
   /** Adds a registration in its first state, visible at once; its effects run when its records are written. */
   enroll(sessionId: string, state: State, effects: readonly Effect[], request: RequestStamp | null = null): void {
-    const registration = {
+    assertState(state);
+    const registration: Registration = {
       state,
       published: state,
       ended: false,
       problem: null,
+      issued: new Map(),
       outbox: Promise.resolve(),
       timer: null,
     };
@@ -85,14 +97,36 @@ export class Registry {
     this.#commit(sessionId, registration, { state, effects, request });
   }
 
-  /** The one way in. Answers at once; what it caused shows in `published`. */
-  dispatch(
-    sessionId: string,
-    event: Event,
-    request: RequestStamp | null = null,
-  ): Reduced | { readonly kind: "absent" } {
+  /** The way in for what happens and for what is asked. Answers at once; what it caused shows in `published`. */
+  dispatch(sessionId: string, event: Fact, request: RequestStamp | null = null): Dispatched {
+    const registration = this.#live(sessionId);
+    return registration ? this.#reduce(sessionId, registration, { event, request }) : { kind: "absent" };
+  }
+
+  /** The way in for what came of an effect. Only the newest of its kind is waited for (I62). */
+  answer(stamp: Stamp, event: Answer): Dispatched {
+    const { sessionId } = stamp;
+    const registration = this.#live(sessionId);
+    if (!registration) return { kind: "absent" };
+    if (answersNewest(registration.issued, event, stamp)) {
+      registration.issued = answered(registration.issued, event);
+      return this.#reduce(sessionId, registration, { event, request: null });
+    }
+    const stale = { kind: "stale", why: "another effect" } as const;
+    this.#ports.onDecision(sessionId, event, stale);
+    return stale;
+  }
+
+  #live(sessionId: string): Registration | null {
     const registration = this.#registrations.get(sessionId);
-    if (!registration || registration.ended || this.#closed) return { kind: "absent" };
+    return registration && !registration.ended && !this.#closed ? registration : null;
+  }
+
+  #reduce(
+    sessionId: string,
+    registration: Registration,
+    { event, request }: { readonly event: Event; readonly request: RequestStamp | null },
+  ): Reduced {
     let decision: Reduced;
     try {
       decision = reduce(registration.state, event, this.#ports.clock.monotonic());
@@ -160,9 +194,8 @@ export class Registry {
 
   /** Writes the records of the newest state once more: somebody removed them. */
   rewrite(sessionId: string): void {
-    const registration = this.#registrations.get(sessionId);
-    if (!registration || registration.ended || this.#closed) return;
-    this.#commit(sessionId, registration, { state: registration.state, effects: [], request: null });
+    const registration = this.#live(sessionId);
+    if (registration) this.#commit(sessionId, registration, { state: registration.state, effects: [], request: null });
   }
 
   /** Takes no more events and lets its timers go; what was decided is still made durable. */
@@ -192,35 +225,37 @@ export class Registry {
     registration.timer?.[Symbol.dispose]();
     registration.timer = null;
     const last = registration.state;
+    const revision = (this.#revision += 1);
+    const step = { ...next, stamp: { sessionId, generation: generationOf(last), revision } };
+    registration.issued = issue(registration.issued, next.effects, revision);
     registration.outbox = registration.outbox.then(async () => {
       const { state, request } = next;
-      if (!(await this.#persist(sessionId, registration, { state, last, request })))
-        return this.#dropped(sessionId, next);
+      if (!(await this.#persist(sessionId, registration, { state, last, request }))) return this.#dropped(step);
       // Time runs from when it may be acted on: a disk that takes long does not use up what a worker is granted.
       if (registration.state === state) this.#setTimer(sessionId, registration, state);
       if (state) registration.published = state;
       else if (this.#registrations.get(sessionId) === registration) this.#registrations.delete(sessionId);
-      this.#publish(sessionId, next);
+      this.#publish(sessionId, step);
     });
   }
 
   /** A launch whose state was never written is never run: whoever overtook it waits for its answer. */
-  #dropped(sessionId: string, { effects }: Next): void {
+  #dropped({ effects, stamp }: Step): void {
     for (const effect of effects) {
       if (effect.type !== "spawn") continue;
       const { generation } = effect;
-      const fresh = this.#ports.fresh(sessionId);
+      const fresh = this.#ports.fresh(stamp.sessionId);
       const reason = "overtaken before it was written";
-      this.dispatch(sessionId, { type: "spawn_failed", generation, terminal: false, reason, code: null, fresh });
+      this.answer(stamp, { type: "spawn_failed", generation, terminal: false, reason, code: null, fresh });
     }
   }
 
   /** A bug in what looks on or acts must not stop this session's later moves. */
-  #publish(sessionId: string, next: Next): void {
+  #publish(sessionId: string, { state, effects, stamp }: Step): void {
     const steps = [
-      () => this.#ports.onPublished(sessionId, next.state),
+      () => this.#ports.onPublished(sessionId, state),
       ...(this.#listeners.get(sessionId) ?? []),
-      ...(this.#closed ? [] : next.effects).map((effect) => () => this.#ports.run(sessionId, effect)),
+      ...(this.#closed ? [] : effects).map((effect) => () => this.#ports.run(stamp, effect)),
     ];
     for (const step of steps) {
       try {

@@ -1,4 +1,4 @@
-import { connect } from "node:net";
+import type { Duplex } from "node:stream";
 import { ConnectionLost, Peer } from "@holdfast/client/protocol";
 import { reasonOf } from "@holdfast/shared-process";
 import {
@@ -11,10 +11,12 @@ import {
   stopAnswerSchema,
 } from "@holdfast/session-worker/transport";
 import type { Authenticate, WorkerHello, WorkerReport } from "@holdfast/session-worker/transport";
+import type { Stamp } from "../lifecycle/answers.ts";
 import type { StopIntent, WorkerProcess } from "../lifecycle/state.ts";
 import { awaitsProcess } from "../lifecycle/reduce.ts";
 import type { Context } from "./context.ts";
 import { freshValues } from "./context.ts";
+import { abortAfter } from "./abort-after.ts";
 import type { Watcher } from "./watch.ts";
 
 interface Channel {
@@ -33,17 +35,28 @@ const RETRY_SHARE = 0.1;
 /** One attempt; a worker that is merely slow is asked again, for as long as it takes. */
 const AUTHENTICATE_MS = 2_000;
 
+/** Opens the byte stream of a worker's socket; whatever goes wrong ends the stream. */
+export type Dial = (path: string) => Duplex;
+
+interface ChannelParts {
+  readonly watcher: Watcher;
+  readonly dial: Dial;
+  readonly onReport: (sessionId: string, report: WorkerReport) => void;
+}
+
 /** The authenticated control channels to workers: one per session at most. */
 export class Channels {
   readonly #context: Context;
   readonly #watcher: Watcher;
+  readonly #dial: Dial;
   readonly #onReport: (sessionId: string, report: WorkerReport) => void;
   readonly #channels = new Map<string, Channel>();
   readonly #connecting = new Set<string>();
 
-  constructor(context: Context, watcher: Watcher, onReport: (sessionId: string, report: WorkerReport) => void) {
+  constructor(context: Context, { watcher, dial, onReport }: ChannelParts) {
     this.#context = context;
     this.#watcher = watcher;
+    this.#dial = dial;
     this.#onReport = onReport;
   }
 
@@ -88,7 +101,8 @@ export class Channels {
     }
   }
 
-  async startWorker(sessionId: string, process: WorkerProcess): Promise<void> {
+  async startWorker(stamp: Stamp, process: WorkerProcess): Promise<void> {
+    const { sessionId } = stamp;
     const { registry, catalog, secrets } = this.#context;
     const { generation } = process;
     const channel = this.#of(sessionId, generation);
@@ -101,19 +115,20 @@ export class Channels {
       if (answer.kind === "serving") {
         channel.report = answer.report;
         channel.phase = "serving";
-        registry.dispatch(sessionId, { type: "serving", generation });
+        registry.answer(stamp, { type: "serving", generation });
       } else {
         const { terminal, reason } = answer;
-        registry.dispatch(sessionId, { type: "start_failed", generation, terminal, reason });
+        registry.answer(stamp, { type: "start_failed", generation, terminal, reason });
       }
     } catch (error) {
       // A lost channel says so by itself and leads to a new hello.
       if (error instanceof ConnectionLost) return;
-      registry.dispatch(sessionId, { type: "start_failed", generation, terminal: false, reason: reasonOf(error) });
+      registry.answer(stamp, { type: "start_failed", generation, terminal: false, reason: reasonOf(error) });
     }
   }
 
-  async askStop(sessionId: string, process: WorkerProcess, intent: StopIntent): Promise<void> {
+  async askStop(stamp: Stamp, process: WorkerProcess, intent: StopIntent): Promise<void> {
+    const { sessionId } = stamp;
     const { registry } = this.#context;
     const channel = this.#of(sessionId, process.generation);
     if (!channel) return;
@@ -122,8 +137,8 @@ export class Channels {
       const answer = stopAnswerSchema.parse(await channel.peer.request("worker/stop", { stopId, goal, force }));
       if (answer.kind === "busy") {
         channel.refusal = answer.why;
-        registry.dispatch(sessionId, { type: "busy", stopId, why: answer.why });
-      } else registry.dispatch(sessionId, { type: "acknowledged", stopId, graceMs: answer.graceMs });
+        registry.answer(stamp, { type: "busy", stopId, why: answer.why });
+      } else registry.answer(stamp, { type: "acknowledged", stopId, graceMs: answer.graceMs });
     } catch (error) {
       // No answer counts as silence: the timer that is already running decides.
       this.#context.log.info({ sessionId, stopId, reason: reasonOf(error) }, "a stop was not acknowledged");
@@ -152,17 +167,18 @@ export class Channels {
     process: WorkerProcess,
     onNotification: (method: string, params: unknown) => void,
   ): Promise<{ readonly peer: Peer; readonly hello: Extract<WorkerHello, { kind: "hello" }> } | null> {
-    const socket = connect(process.socketPath);
-    const peer = new Peer(socket, { onNotification });
+    const peer = new Peer(this.#dial(process.socketPath), { onNotification });
     const parameters = this.credentials(sessionId, process, "control");
+    const { signal, timer } = abortAfter(this.#context.clock, AUTHENTICATE_MS);
     try {
-      const signal = AbortSignal.timeout(AUTHENTICATE_MS);
       const hello = helloSchema.parse(await peer.request("authenticate", parameters, { signal }));
       if (hello.kind === "hello") return { peer, hello };
       if (hello.why === "stale_epoch") this.#context.onOwnershipLost(hello.epoch);
       this.#context.log.warn({ sessionId, why: hello.why }, "a worker refused this supervisor");
     } catch (error) {
       this.#context.log.debug({ sessionId, reason: reasonOf(error) }, "a worker does not answer yet");
+    } finally {
+      timer[Symbol.dispose]();
     }
     peer.destroy();
     return null;

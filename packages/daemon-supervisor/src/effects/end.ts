@@ -1,25 +1,16 @@
-import { dirname } from "node:path";
-import { CodedError, endTree, reasonOf } from "@holdfast/shared-process";
+import { CodedError, reasonOf } from "@holdfast/shared-process";
 import { readJournal, removeFile, removeJournal } from "@holdfast/recovery-journal";
-import {
-  isAction,
-  isNested,
-  openWorkerCgroup,
-  operationKinds,
-  sessionDirectory,
-} from "@holdfast/session-worker/transport";
+import { isAction, operationKinds, sessionDirectory } from "@holdfast/session-worker/transport";
 import type { RetainedProcess, SessionStore } from "@holdfast/session-worker/transport";
+import type { Stamp } from "../lifecycle/answers.ts";
 import type { StopIntent, WorkerProcess } from "../lifecycle/state.ts";
-import { MARKER_NAME } from "../names.ts";
 import { takesNothing } from "../disk.ts";
-import type { Collected } from "./collected.ts";
 import type { Context } from "./context.ts";
 import { freshValues } from "./context.ts";
-import { leftBy, removeLeftoverCgroups } from "./leftovers.ts";
+import { leftBy } from "./leftovers.ts";
 import type { Stores } from "./stores.ts";
+import type { Trees } from "./trees.ts";
 
-/** What a dead worker's agents get between SIGTERM and SIGKILL (DESIGN §3.5). */
-const SWEEP_GRACE_MS = 1_000;
 /** A leftover that cannot be proven gone by then is retained, not waited for (DESIGN §3.3). */
 const RETAIN_AFTER_MS = 10_000;
 
@@ -27,18 +18,19 @@ const RETAIN_AFTER_MS = 10_000;
 export class Ender {
   readonly #context: Context;
   readonly #stores: Stores;
-  readonly #collected: Collected;
+  readonly #trees: Trees;
   /** When the processes of a generation could first not be listed. */
   readonly #since = new Map<string, number>();
 
-  constructor(context: Context, stores: Stores, collected: Collected) {
+  constructor(context: Context, stores: Stores, trees: Trees) {
     this.#context = context;
     this.#stores = stores;
-    this.#collected = collected;
+    this.#trees = trees;
   }
 
   /** Recovery: interrupted work is marked, the rest stays queued; the store stays open to admit requests. */
-  settle(sessionId: string, process: WorkerProcess): Promise<void> {
+  settle(stamp: Stamp, process: WorkerProcess): Promise<void> {
+    const { sessionId } = stamp;
     const { registry, counters } = this.#context;
     const { generation } = process;
     return this.#stores.inLane(sessionId, async () => {
@@ -46,13 +38,9 @@ export class Ender {
         const left = await this.#sweep(process, false);
         const opened = await this.#stores.open(sessionId);
         if (opened.kind !== "opened") {
-          const reason = opened.kind === "owned" ? "its journal has another writer" : opened.reason;
-          registry.dispatch(sessionId, {
-            type: "settle_failed",
-            generation,
-            terminal: opened.kind === "refused",
-            reason,
-          });
+          const [reason, terminal] =
+            opened.kind === "owned" ? ["its journal has another writer", false] : [opened.reason, !opened.mayPass];
+          registry.answer(stamp, { type: "settle_failed", generation, terminal, reason });
           return;
         }
         counters.interruptedActions += (await opened.store.settleInterrupted()).length;
@@ -60,19 +48,20 @@ export class Ender {
         this.#removeRunFiles(process);
         counters.recoveries += 1;
         const fresh = freshValues(this.#context, sessionId);
-        registry.dispatch(sessionId, { type: "settled", generation, fresh });
+        registry.answer(stamp, { type: "settled", generation, fresh });
       } catch (error) {
         await this.#stores.close(sessionId).catch((problem: unknown) => {
           // The first error is the one that is told; what was not released is claimed again by the next try.
           this.#context.log.warn({ sessionId, reason: reasonOf(problem) }, "its files could not be released");
         });
-        registry.dispatch(sessionId, { type: "settle_failed", generation, terminal: false, reason: reasonOf(error) });
+        registry.answer(stamp, { type: "settle_failed", generation, terminal: false, reason: reasonOf(error) });
       }
     });
   }
 
   /** The idempotent end of a stop (I13): whatever fails is tried again by the finalizer's timer. */
-  finalize(sessionId: string, process: WorkerProcess | null, intent: StopIntent): Promise<void> {
+  finalize(stamp: Stamp, process: WorkerProcess | null, intent: StopIntent): Promise<void> {
+    const { sessionId } = stamp;
     const { registry } = this.#context;
     const { stopId } = intent;
     return this.#stores.inLane(sessionId, async () => {
@@ -82,11 +71,11 @@ export class Ender {
         if (!this.#isCurrent(sessionId, stopId)) return;
         await this.#settleUnlessFull(sessionId, intent, left);
         if (process) this.#removeRunFiles(process);
-        registry.dispatch(sessionId, { type: "finalized", stopId, fresh: freshValues(this.#context, sessionId) });
+        registry.answer(stamp, { type: "finalized", stopId, fresh: freshValues(this.#context, sessionId) });
       } catch (error) {
         const reason = reasonOf(error);
         this.#context.log.warn({ sessionId, stopId, reason }, "clean-up failed; it is tried again");
-        registry.dispatch(sessionId, { type: "finalize_failed", stopId, reason });
+        registry.answer(stamp, { type: "finalize_failed", stopId, reason });
       }
     });
   }
@@ -155,24 +144,12 @@ export class Ender {
   }
 
   async #sweep(process: WorkerProcess, force: boolean): Promise<readonly RetainedProcess[]> {
-    const { home, observer, clock } = this.#context;
-    const { generation, marker, cgroupPath } = process;
-    const report = await endTree({
-      marker: { name: MARKER_NAME, value: marker },
-      cgroup: openWorkerCgroup(process),
-      known: this.#collected.of(generation),
-      graceMs: force ? 0 : SWEEP_GRACE_MS,
-      force,
-      spare: isNested,
-      observer,
-      clock,
-    });
-    // The groups of earlier workers stay for as long as kept programs do.
-    if (cgroupPath !== null) removeLeftoverCgroups(home, { directory: dirname(cgroupPath) });
+    const { generation, marker } = process;
+    const report = await this.#trees.end(process, force);
     if (report.scan === "incomplete" && !this.#isLong(generation))
       throw new CodedError("scan_incomplete", "processes could not be listed");
     this.#since.delete(generation);
-    this.#collected.forget(generation);
+    this.#trees.forget(generation);
     const { processes: unproven } = report.unproven;
     if (unproven.length > 0) this.#context.log.warn({ generation, unproven }, "may be of the session; not signalled");
     return leftBy(report, marker);

@@ -1,3 +1,4 @@
+import type { Stamp } from "../lifecycle/answers.ts";
 import type { Effect } from "../lifecycle/state.ts";
 import type { Channels } from "./channels.ts";
 import type { Ender } from "./end.ts";
@@ -12,10 +13,11 @@ export interface Edges {
 }
 
 /** Starts one effect. None of these throws or rejects: whatever comes of it returns as an event. */
-export function runEffect({ launcher, channels, watcher, ender }: Edges, sessionId: string, effect: Effect): void {
+export function runEffect({ launcher, channels, watcher, ender }: Edges, stamp: Stamp, effect: Effect): void {
+  const { sessionId } = stamp;
   switch (effect.type) {
     case "spawn":
-      void launcher.spawn(sessionId, effect.generation);
+      void launcher.spawn(stamp, effect.generation);
       return;
     case "open_gate":
       launcher.openGate(sessionId, effect.process);
@@ -27,22 +29,22 @@ export function runEffect({ launcher, channels, watcher, ender }: Edges, session
       void channels.connect(sessionId, effect.process);
       return;
     case "start_worker":
-      void channels.startWorker(sessionId, effect.process);
+      void channels.startWorker(stamp, effect.process);
       return;
     case "ask_stop":
-      void channels.askStop(sessionId, effect.process, effect.intent);
+      void channels.askStop(stamp, effect.process, effect.intent);
       return;
     case "signal":
-      watcher.signal(sessionId, effect.process, effect);
+      watcher.signal(stamp, effect.process, effect);
       return;
     case "watch":
       watcher.watch(sessionId, effect.process);
       return;
     case "settle":
-      void ender.settle(sessionId, effect.process);
+      void ender.settle(stamp, effect.process);
       return;
     case "finalize":
-      void ender.finalize(sessionId, effect.process, effect.intent);
+      void ender.finalize(stamp, effect.process, effect.intent);
       return;
   }
 }

@@ -31,10 +31,10 @@ function worldOf(
   const registry: Registry = new Registry({
     clock,
     persist: async () => undefined,
-    run: (sessionId, effect) => {
+    run: (stamp, effect) => {
       if (effect.type === "signal") effects.push(effect.signal);
-      if (effect.type === "signal") watcher.signal(sessionId, effect.process, effect);
-      if (effect.type === "watch") watcher.watch(sessionId, effect.process);
+      if (effect.type === "signal") watcher.signal(stamp, effect.process, effect);
+      if (effect.type === "watch") watcher.watch(stamp.sessionId, effect.process);
     },
     fresh: () => freshOf("f"),
     onPublished: () => undefined,

@@ -1,10 +1,11 @@
 import type { ExitInfo, ProcessHandle, SignalOutcome } from "@holdfast/shared-process";
 import { awaitsProcess } from "../lifecycle/reduce.ts";
+import type { Stamp } from "../lifecycle/answers.ts";
 import type { WorkerProcess } from "../lifecycle/state.ts";
 import { GENERATION_NAME } from "../names.ts";
 import { verdictOf } from "../verdict.ts";
-import type { Collected } from "./collected.ts";
 import type { Context } from "./context.ts";
+import type { Trees } from "./trees.ts";
 
 /** While something waits for the end of a process that can neither be held nor proven gone. */
 const POLL_MS = 50;
@@ -21,15 +22,15 @@ export interface Children {
 export class Watcher {
   readonly #context: WatchContext;
   readonly #children: Children;
-  readonly #collected: Pick<Collected, "collect">;
+  readonly #trees: Pick<Trees, "collect">;
   /** Adopted workers by generation. */
   readonly #held = new Map<string, ProcessHandle>();
   readonly #polling = new Set<string>();
 
-  constructor(context: WatchContext, children: Children, collected: Pick<Collected, "collect">) {
+  constructor(context: WatchContext, children: Children, trees: Pick<Trees, "collect">) {
     this.#context = context;
     this.#children = children;
-    this.#collected = collected;
+    this.#trees = trees;
   }
 
   /** One look; true when it is over. */
@@ -86,16 +87,16 @@ export class Watcher {
     return true;
   }
 
-  signal(sessionId: string, process: WorkerProcess, order: { signal: "SIGTERM" | "SIGKILL"; stopId: string }): void {
+  signal(stamp: Stamp, process: WorkerProcess, order: { signal: "SIGTERM" | "SIGKILL"; stopId: string }): void {
     const { counters, registry, log } = this.#context;
-    this.#collected.collect(process);
+    this.#trees.collect(process);
     const outcome = this.#send(process, order.signal);
     const sent = outcome.kind === "sent";
     if (sent) counters.signalsSent += 1;
     else counters.signalsRefused += 1;
     if (sent && order.signal === "SIGKILL") counters.escalations += 1;
-    log.info({ sessionId, generation: process.generation, signal: order.signal, outcome }, "signal");
-    registry.dispatch(sessionId, { type: "signalled", stopId: order.stopId, signal: order.signal, sent });
+    log.info({ sessionId: stamp.sessionId, generation: process.generation, signal: order.signal, outcome }, "signal");
+    registry.answer(stamp, { type: "signalled", stopId: order.stopId, signal: order.signal, sent });
   }
 
   /** The signal re-observes in its own turn, and the generation must stand in the process's environment. */

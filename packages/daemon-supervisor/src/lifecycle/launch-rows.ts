@@ -118,18 +118,15 @@ export const recovering: Row<"recovering"> = {
   start_failed: late,
   channel_closed: late,
   process_gone: { ignore: "known: this is its recovery" },
-  settled: (state, { fresh }, now) => waitOrFail(state, fresh, now),
-  settle_failed: (state, { terminal, reason }, now) =>
-    terminal
-      ? move({
-          name: "failed",
-          process: state.process,
-          launches: state.launches,
-          reason,
-          code: "session_failed",
-          due: null,
-        })
-      : move({ ...state, due: { timer: "settle", at: now + KILL_RETRY_MS } }),
+  settled: (state, { fresh }, now) =>
+    state.phase === "settling" ? waitOrFail(state, fresh, now) : ignore("it is settled already"),
+  settle_failed: (state, { terminal, reason }, now) => {
+    if (state.phase !== "settling") return ignore("it is settled already");
+    const { process, launches } = state;
+    return terminal
+      ? move({ name: "failed", process, launches, reason, code: "session_failed", due: null })
+      : move({ ...state, due: { timer: "settle", at: now + KILL_RETRY_MS } });
+  },
   due: (state, { timer, fresh }, now) => {
     if (timer === "settle")
       return state.process

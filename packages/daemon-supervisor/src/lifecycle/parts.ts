@@ -1,5 +1,6 @@
 import { relaunchAt, withinWindow } from "./budget.ts";
 import { deny, move } from "./rule.ts";
+import { isStronger } from "./state.ts";
 import type { Decision, Due, Fresh, LaunchTime, Millis, StateNamed, StopIntent, WorkerProcess } from "./state.ts";
 import { FORCED_KILL_MS, PASSIVATE_SILENCE_MS, SILENCE_MS, SILENT_KILL_MS, START_DEADLINE_MS } from "./times.ts";
 
@@ -129,14 +130,10 @@ export type Merge = { readonly kind: "joined" } | { readonly kind: "changed"; re
 
 /** A second stop joins the first; archive is sticky, force escalates, an explicit stop beats passivation and replacement. */
 export function mergeIntents(current: StopIntent, incoming: StopIntent): Merge {
-  if (incoming.goal === "passivate") {
-    const isStronger = current.goal === "passivate" && incoming.force && !current.force;
-    return isStronger
-      ? { kind: "changed", intent: { ...current, stopId: incoming.stopId, force: true } }
-      : { kind: "joined" };
-  }
-  const goal = current.goal === "archive" ? "archive" : incoming.goal;
-  const force = current.force || incoming.force;
+  const goal = isStronger(incoming.goal, current.goal) ? incoming.goal : current.goal;
+  // A passivation by force has no say in what is more than one.
+  const escalates = incoming.force && (incoming.goal !== "passivate" || goal === "passivate");
+  const force = current.force || escalates;
   if (goal === current.goal && force === current.force) return { kind: "joined" };
   return { kind: "changed", intent: { ...current, stopId: incoming.stopId, goal, force } };
 }

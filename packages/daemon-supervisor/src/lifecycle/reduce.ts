@@ -1,4 +1,5 @@
 import { invariant } from "@holdfast/shared-process";
+import { assertStep } from "./invariants.ts";
 import { transitions } from "./transitions.ts";
 import type { Rule } from "./rule.ts";
 import type { Decision, Event, Millis, State } from "./state.ts";
@@ -50,7 +51,11 @@ export function reduce(state: State, event: Event, now: Millis): Reduced {
   // The row and the event were chosen by their own discriminants; the compiler cannot pair the two unions.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   const rule = transitions[state.name][event.type] as Rule<State, Event>;
-  if (typeof rule === "function") return rule(state, event, now);
+  if (typeof rule === "function") {
+    const decision = rule(state, event, now);
+    assertStep(state, event, decision);
+    return decision;
+  }
   if ("ignore" in rule) return { kind: "ignore", why: rule.ignore };
   if ("deny" in rule) return { kind: "deny", code: rule.deny, why: rule.why };
   invariant(false, `impossible: ${event.type} in ${state.name}: ${rule.impossible}`);

@@ -18,8 +18,10 @@ export interface WorkerProcess {
   readonly cgroupPath: string | null;
 }
 
-export const goals = ["stop", "archive", "passivate", "replace"] as const;
+/** The weakest first: of two that meet, the stronger counts. */
+export const goals = ["passivate", "replace", "stop", "archive"] as const;
 export type Goal = (typeof goals)[number];
+export const isStronger = (goal: Goal, than: Goal): boolean => goals.indexOf(goal) > goals.indexOf(than);
 export const isGoal = (text: string): text is Goal => goals.some((goal) => goal === text);
 
 /** Durable before any signal; a changed goal makes a new `stopId` (I6). */

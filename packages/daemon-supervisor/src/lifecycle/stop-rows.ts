@@ -31,14 +31,18 @@ function changeGoal(state: StateNamed<"stopping">, intent: StopIntent, now: Mill
   return move({ ...state, intent, due }, { type: "ask_stop", process, intent });
 }
 
+const spawnAnswered = ignore("its spawn has answered");
+
 export const stopping: Row<"stopping"> = {
   spawned: (state, { process }, now) =>
-    move(
-      { ...state, process, phase: "terminated", due: { timer: "kill", at: now + DISCARD_KILL_MS } },
-      { type: "discard", process },
-      { type: "watch", process },
-    ),
-  spawn_failed: (state) => finalize(state, state.intent, state.since),
+    state.process === null
+      ? move(
+          { ...state, process, phase: "terminated", due: { timer: "kill", at: now + DISCARD_KILL_MS } },
+          { type: "discard", process },
+          { type: "watch", process },
+        )
+      : spawnAnswered,
+  spawn_failed: (state) => (state.process === null ? finalize(state, state.intent, state.since) : spawnAnswered),
   hello: (state, _event, now) => {
     // A successor found the intent and has reached the worker: it is asked, also when it was taken for silent before (I23).
     const { process, intent, phase } = state;

@@ -1,5 +1,5 @@
 import { nodeFileSystem } from "@holdfast/recovery-journal";
-import { createObserver, startIdOf } from "@holdfast/shared-process";
+import { startIdOf } from "@holdfast/shared-process";
 import type { ProcessIdentity } from "@holdfast/shared-process";
 import { SUPERVISOR_TITLE } from "@holdfast/session-worker/transport";
 import type { OwnerRecord } from "@holdfast/client/protocol";
@@ -10,6 +10,7 @@ import { createLog } from "../log.ts";
 import { claimFor } from "../main.ts";
 import type { Ownership } from "../ownership/claim.ts";
 import { maintenanceIsOver } from "../ownership/maintenance.ts";
+import { systemWorld } from "../world.ts";
 import { endLostSupervisor, endOwner } from "./end-process.ts";
 import { hasSessions, plannedHome } from "./force-stop-plan.ts";
 import type { PlannedHome } from "./force-stop-plan.ts";
@@ -99,8 +100,7 @@ async function stopRecorded(home: string, { ownership, self }: Claimed, work: Wo
     workerProgram: work.workerProgram,
     epoch: ownership.epoch,
     self,
-    fs: nodeFileSystem,
-    observer: createObserver({ mode: "narrow" }),
+    world: systemWorld(),
     log: createLog(home, false),
     files,
     isOwner: () => ownership.isCurrent(),

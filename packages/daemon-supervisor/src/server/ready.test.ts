@@ -1,7 +1,9 @@
 import { FakeClock } from "@holdfast/shared-process/testing";
 import { expect, it } from "vitest";
 import { freshOf, intentOf, processOf } from "../lifecycle/samples.testing.ts";
-import type { State } from "../lifecycle/state.ts";
+import { answeredEffect } from "../lifecycle/answers.ts";
+import type { Answer, Stamp } from "../lifecycle/answers.ts";
+import type { Effect, State } from "../lifecycle/state.ts";
 import { Registry } from "../registry.ts";
 import { damagedRow } from "../rows.ts";
 import { untilReady } from "./ready.ts";
@@ -15,15 +17,16 @@ const stopping: State = {
   phase: "terminated",
   graceEndsAt: null,
   since: 0,
-  due: null,
+  due: { timer: "kill", at: 600_000 },
 };
 
 function world() {
   const clock = new FakeClock();
+  const stamps = new Map<Effect["type"], Stamp>();
   const registry = new Registry({
     clock,
     persist: async () => undefined,
-    run: () => undefined,
+    run: (stamp, effect) => void stamps.set(effect.type, stamp),
     fresh: () => freshOf("f"),
     onPublished: () => undefined,
     onProblem: (_sessionId, message) => expect.fail(message),
@@ -36,7 +39,14 @@ function world() {
     sessions: { row: (sessionId: string) => damagedRow(sessionId, "") },
     channels: { report: () => report },
   };
-  return { clock, registry, wait: () => untilReady(services, "s") };
+  /** Answers the last effect of its kind, once it runs. */
+  const answer = async (event: Answer): Promise<void> => {
+    await registry.drained();
+    const stamp = stamps.get(answeredEffect[event.type]);
+    if (!stamp) throw new Error(`nothing asked for ${event.type}`);
+    registry.answer(stamp, event);
+  };
+  return { clock, registry, answer, wait: () => untilReady(services, "s") };
 }
 
 const refusal = async (waiting: Promise<unknown>): Promise<unknown> =>
@@ -53,23 +63,24 @@ it("I45 I46 a resume waits ten seconds for the old worker, then says to try agai
 });
 
 it("I45 all who wait for a replacement get the same one", async () => {
-  const { clock, registry, wait } = world();
+  const { clock, registry, answer, wait } = world();
   const both = Promise.all([wait(), wait()]);
   registry.dispatch("s", { type: "process_gone", generation: "g", how: "gone" });
-  registry.dispatch("s", { type: "finalized", stopId: "s", fresh: freshOf("h") });
+  await answer({ type: "finalized", stopId: "s", fresh: freshOf("h") });
   await registry.drained();
   clock.advance(250);
-  registry.dispatch("s", { type: "spawned", generation: "f", process: processOf("f") });
-  registry.dispatch("s", { type: "serving", generation: "f" });
+  await answer({ type: "spawned", generation: "f", process: processOf("f") });
+  registry.dispatch("s", { type: "hello", generation: "f", phase: "blank", fresh: freshOf("i") });
+  await answer({ type: "serving", generation: "f" });
   expect(await both).toHaveLength(2);
   expect(registry.published("s")).toMatchObject({ name: "ready", process: { generation: "f" } });
 });
 
 it("a session that is stopped while it is waited for is not returned as ready", async () => {
-  const { registry, wait } = world();
+  const { registry, answer, wait } = world();
   const refused = refusal(wait());
   registry.dispatch("s", { type: "stop", intent: intentOf("stop", "t") });
   registry.dispatch("s", { type: "process_gone", generation: "g", how: "gone" });
-  registry.dispatch("s", { type: "finalized", stopId: "t", fresh: freshOf("h") });
+  await answer({ type: "finalized", stopId: "t", fresh: freshOf("h") });
   expect(await refused).toMatchObject({ code: "session_stopping" });
 });

@@ -2,6 +2,7 @@ import { ConnectionLost, MAX_QUEUED_TEXT_BYTES, ProtocolError } from "@holdfast/
 import type { ActionKind, MethodParams, SubmitResult } from "@holdfast/client/protocol";
 import { checkText, requestHash, submitAnswerSchema } from "@holdfast/session-worker/transport";
 import type { SessionStore } from "@holdfast/session-worker/transport";
+import { abortAfter } from "../effects/abort-after.ts";
 import type { State } from "../lifecycle/state.ts";
 import { reusedRequest } from "./requests.ts";
 import type { Services } from "./services.ts";
@@ -63,10 +64,9 @@ async function attempt(services: Services, sessionId: string, order: Order): Pro
   }
   const peer = state.name === "ready" ? services.channels.peer(sessionId) : null;
   if (peer) {
+    const { signal, timer } = abortAfter(services.context.clock, WORKER_SILENT_MS);
     try {
-      return submitAnswerSchema.parse(
-        await peer.request(method, order, { signal: AbortSignal.timeout(WORKER_SILENT_MS) }),
-      );
+      return submitAnswerSchema.parse(await peer.request(method, order, { signal }));
     } catch (error) {
       // The same request under the same id, sent to whatever comes next, is admitted once at most.
       if (error instanceof ConnectionLost) return changed(services, sessionId, state);
@@ -75,6 +75,8 @@ async function attempt(services: Services, sessionId: string, order: Order): Pro
           hint: `repeat it with --request-id ${order.requestId}`,
         });
       throw error;
+    } finally {
+      timer[Symbol.dispose]();
     }
   }
   const store = state.name === "recovering" ? services.stores.current(sessionId) : null;
