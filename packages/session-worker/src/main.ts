@@ -1,8 +1,9 @@
 import { safeParse } from "zod/mini";
-import { awaitGate, createObserver, systemClock, systemIds } from "@holdfast/shared-process";
+import { awaitGate } from "@holdfast/shared-process";
 import { WORKER_PROTOCOL_VERSION, workerOrdersSchema } from "./transport/messages.ts";
 import type { WorkerOrders } from "./transport/messages.ts";
 import { Worker } from "./worker/worker.ts";
+import { systemWorld } from "./worker/world.ts";
 
 /** Exit statuses of the worker program. */
 const DONE = 0;
@@ -18,12 +19,7 @@ export async function runWorker(): Promise<number> {
   if (!orders) return NOT_LET_THROUGH;
   // Terminals come and go; only a stop ends a worker.
   for (const signal of ["SIGHUP", "SIGINT"] as const) process.on(signal, () => undefined);
-  const worker = new Worker({
-    orders,
-    clock: systemClock,
-    ids: systemIds,
-    observer: createObserver({ mode: "narrow", library: "for-signals" }),
-  });
+  const worker = new Worker({ orders, world: systemWorld() });
   process.on("SIGTERM", () => worker.close("SIGTERM"));
   await worker.listen();
   await worker.ended;

@@ -1,4 +1,3 @@
-import { statSync } from "node:fs";
 import { invariant, reasonOf } from "@holdfast/shared-process";
 import { ProtocolError } from "@holdfast/client/protocol";
 import type { CancelParams } from "../transport/messages.ts";
@@ -19,11 +18,10 @@ import { Connection } from "./connection.ts";
 import type { WorkerService } from "./connection.ts";
 import { EpochFence } from "./epoch-fence.ts";
 import { launchSession } from "./launch.ts";
-import type { LaunchSeams } from "./launch.ts";
-import { Listener } from "../transport/listener.ts";
 import { FORCED_GRACE_MS, STOP_GRACE_MS, endSession, whyBusy } from "./stop.ts";
 import type { Running, StopGoal } from "./stop.ts";
 import { Viewer } from "./viewer.ts";
+import type { WorkerWorld } from "./world.ts";
 
 /** Without a supervisor: how often the worker looks whether it can be found, and after how long an idle one ends. */
 const ALONE_CHECK_MS = 5_000;
@@ -44,7 +42,8 @@ interface Stop {
   goal: StopGoal;
 }
 
-export interface WorkerOptions extends LaunchSeams {
+export interface WorkerOptions {
+  readonly world: WorkerWorld;
   readonly orders: WorkerOrders;
 }
 
@@ -53,7 +52,7 @@ export class Worker implements WorkerService {
   readonly ended: Promise<void>;
   readonly #options: WorkerOptions;
   readonly #fence: EpochFence;
-  readonly #listener: Listener;
+  readonly #listener: ReturnType<WorkerWorld["listenerOf"]>;
   readonly #connections = new Set<Connection>();
   readonly #startedAt: number;
   #resolveEnded: () => void = () => undefined;
@@ -67,15 +66,16 @@ export class Worker implements WorkerService {
 
   constructor(options: WorkerOptions) {
     this.#options = options;
+    const { clock, ids, listenerOf } = options.world;
     this.#fence = new EpochFence(options.orders);
-    this.#startedAt = options.clock.now();
-    this.#aloneSince = options.clock.monotonic();
+    this.#startedAt = clock.now();
+    this.#aloneSince = clock.monotonic();
     this.ended = new Promise((resolve) => {
       this.#resolveEnded = resolve;
     });
-    this.#listener = new Listener({
+    this.#listener = listenerOf({
       path: options.orders.socketPath,
-      ids: options.ids,
+      ids,
       onConnection: (socket) => void this.#connections.add(new Connection(socket, this)),
     });
   }
@@ -96,7 +96,7 @@ export class Worker implements WorkerService {
     }
     const { sessionId, generation } = this.#options.orders;
     const phase = this.#phase.name === "serving" ? "serving" : "blank";
-    return { kind: "hello", phase, sessionId, generation, pid: process.pid, report: this.report() };
+    return { kind: "hello", phase, sessionId, generation, pid: this.#options.world.ports.pid, report: this.report() };
   }
 
   isCurrent(epoch: number): boolean {
@@ -107,7 +107,7 @@ export class Worker implements WorkerService {
     this.#connections.delete(connection);
     if (this.#control !== connection) return;
     this.#control = null;
-    this.#aloneSince = this.#options.clock.monotonic();
+    this.#aloneSince = this.#options.world.clock.monotonic();
     this.#watchAlone();
   }
 
@@ -161,8 +161,8 @@ export class Worker implements WorkerService {
     const phase = this.#phase;
     if (goal === "passivate" && !force && !this.#stop) {
       if (phase.name === "starting") return { kind: "busy", why: "the session is starting" };
-      const { orders, observer } = this.#options;
-      const why = phase.name === "serving" ? whyBusy(phase, orders, observer) : null;
+      const { orders, world } = this.#options;
+      const why = phase.name === "serving" ? whyBusy(phase, orders, world) : null;
       if (why !== null) return { kind: "busy", why };
     }
     if (this.#stop) {
@@ -188,8 +188,8 @@ export class Worker implements WorkerService {
 
   async #end(stop: Stop, force: boolean): Promise<void> {
     this.#stop = stop;
-    const { clock, observer, orders } = this.#options;
-    clock.setTimer(STOP_DEADLINE_MS, () => void this.#finish());
+    const { world, orders } = this.#options;
+    world.clock.setTimer(STOP_DEADLINE_MS, () => void this.#finish());
     this.#progress(stop);
     // A start that is under way is waited for, so that its agent is known; the deadline holds for it too.
     try {
@@ -199,8 +199,7 @@ export class Worker implements WorkerService {
           running: this.#phase,
           orders,
           force,
-          clock,
-          observer,
+          world,
           goal: () => stop.goal,
         });
     } catch (error) {
@@ -211,7 +210,7 @@ export class Worker implements WorkerService {
   }
 
   #progress(stop: Stop): void {
-    this.#options.clock.setTimer(PROGRESS_MS, () => {
+    this.#options.world.clock.setTimer(PROGRESS_MS, () => {
       this.#control?.peer.notify("worker/progress", { stopId: stop.stopId });
       this.#progress(stop);
     });
@@ -221,7 +220,7 @@ export class Worker implements WorkerService {
     this.#listener.close();
     const viewers = [...this.#connections].flatMap(({ viewer }) => viewer ?? []);
     for (const viewer of viewers) viewer.end("reattach");
-    const wait = new Promise<void>((resolve) => void this.#options.clock.setTimer(VIEWERS_WAIT_MS, resolve));
+    const wait = new Promise<void>((resolve) => void this.#options.world.clock.setTimer(VIEWERS_WAIT_MS, resolve));
     await Promise.race([Promise.allSettled(viewers.map((viewer) => viewer.run())), wait]);
     // One turn of the loop for what was just written.
     setImmediate(() => setImmediate(() => this.#resolveEnded()));
@@ -243,18 +242,18 @@ export class Worker implements WorkerService {
 
   #watchAlone(): void {
     if (this.#aloneTimer || this.#stop) return;
-    this.#aloneTimer = this.#options.clock.setTimer(ALONE_CHECK_MS, () => {
+    this.#aloneTimer = this.#options.world.clock.setTimer(ALONE_CHECK_MS, () => {
       this.#aloneTimer = null;
       void this.#checkAlone();
     });
   }
 
   async #checkAlone(): Promise<void> {
-    const { clock, orders } = this.#options;
+    const { world, orders } = this.#options;
     invariant(!this.#control, "a connected worker is not alone");
-    if (!statSync(orders.home, { throwIfNoEntry: false })) return this.close("its home is gone");
+    if (!world.fs.exists(orders.home)) return this.close("its home is gone");
     const isIdle = this.#phase.name !== "serving" || this.#phase.session.isIdle;
-    if (isIdle && clock.monotonic() - this.#aloneSince >= ALONE_IDLE_MS) return this.close("no supervisor came");
+    if (isIdle && world.clock.monotonic() - this.#aloneSince >= ALONE_IDLE_MS) return this.close("no supervisor came");
     try {
       if (!this.#listener.isReachable) await this.#listener.bind();
     } catch {
