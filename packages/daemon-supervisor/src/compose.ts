@@ -68,8 +68,13 @@ export function composeSupervisor(parts: SupervisorParts): Supervisor {
       changes.tell(sessionId);
       parts.onChanged();
     },
-    onProblem: (sessionId, message) => log.error({ sessionId, message }, "registration"),
-    onDecision: (sessionId, event, decision) => {
+    onProblem: (sessionId, message) => {
+      log.error({ sessionId, message }, "registration");
+      world.watching?.problem(sessionId, message);
+    },
+    onDecision: (decided) => {
+      const { sessionId, event, decision } = decided;
+      world.watching?.decided(decided);
       if (decision.kind === "stale") context.counters.staleEvents += 1;
       if (event.type === "hello" && decision.kind === "move") context.counters.adoptions += 1;
       log.info({ sessionId, event: event.type, decision: decision.kind, ...detailOf(decision) }, "event");

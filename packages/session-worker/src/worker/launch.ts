@@ -86,7 +86,7 @@ function openStore({ orders, world }: LaunchOptions): ReturnType<typeof openSess
     engine: "inline",
     fs,
     ids,
-    now: () => clock.now(),
+    clock,
   });
 }
 
