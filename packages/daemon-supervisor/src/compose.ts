@@ -26,6 +26,7 @@ import { RELEASE_MS } from "./times.ts";
 export interface SupervisorParts {
   readonly home: string;
   readonly workerProgram: string;
+  readonly supervisorProgram?: string | undefined;
   readonly epoch: number;
   readonly self: ProcessIdentity;
   readonly fs: FileSystem;
@@ -79,6 +80,7 @@ export function composeSupervisor(parts: SupervisorParts): Supervisor {
   const context: Context = {
     home,
     workerProgram: parts.workerProgram,
+    supervisorProgram: parts.supervisorProgram ?? null,
     epoch,
     self: parts.self,
     fs,

@@ -1,3 +1,4 @@
+import { writeSync } from "node:fs";
 import { safeParse } from "zod/mini";
 import { awaitGate, createObserver, systemClock, systemIds } from "@holdfast/shared-process";
 import { WORKER_PROTOCOL_VERSION, workerOrdersSchema } from "./transport/messages.ts";
@@ -23,11 +24,21 @@ export async function runWorker(): Promise<number> {
     clock: systemClock,
     ids: systemIds,
     observer: createObserver({ mode: "narrow", library: "for-signals" }),
+    say,
   });
   process.on("SIGTERM", () => worker.close("SIGTERM"));
   await worker.listen();
   await worker.ended;
   return DONE;
+}
+
+/** The worker's log is its standard error. */
+function say(text: string): void {
+  try {
+    writeSync(2, `${new Date(systemClock.now()).toISOString()} ${text}\n`);
+  } catch {
+    // A full disk: what is said is lost, and the session goes on.
+  }
 }
 
 function parseOrders(line: string | null): WorkerOrders | null {

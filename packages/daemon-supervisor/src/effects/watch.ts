@@ -1,8 +1,8 @@
 import type { ExitInfo, ProcessHandle, SignalOutcome } from "@holdfast/shared-process";
+import { verdictOf } from "@holdfast/session-worker/transport";
 import { awaitsProcess } from "../lifecycle/reduce.ts";
 import type { WorkerProcess } from "../lifecycle/state.ts";
 import { GENERATION_NAME } from "../names.ts";
-import { verdictOf } from "../verdict.ts";
 import type { Collected } from "./collected.ts";
 import type { Context } from "./context.ts";
 

@@ -1,5 +1,4 @@
-import { statSync } from "node:fs";
-import { invariant, reasonOf } from "@holdfast/shared-process";
+import { reasonOf } from "@holdfast/shared-process";
 import { ProtocolError } from "@holdfast/client/protocol";
 import type { CancelParams } from "../transport/messages.ts";
 import type { Peer } from "@holdfast/client/protocol";
@@ -15,19 +14,18 @@ import type {
   WorkerStopAnswer,
   WorkerStopParams,
 } from "../transport/messages.ts";
+import { Alone, isMissing } from "./alone.ts";
 import { Connection } from "./connection.ts";
 import type { WorkerService } from "./connection.ts";
 import { EpochFence } from "./epoch-fence.ts";
 import { launchSession } from "./launch.ts";
 import type { LaunchSeams } from "./launch.ts";
 import { Listener } from "../transport/listener.ts";
-import { FORCED_GRACE_MS, STOP_GRACE_MS, endSession, whyBusy } from "./stop.ts";
+import { FORCED_GRACE_MS, STOP_GRACE_MS, dropCgroup, endSession, whyBusy } from "./stop.ts";
 import type { Running, StopGoal } from "./stop.ts";
+import { Successor } from "./successor.ts";
 import { Viewer } from "./viewer.ts";
 
-/** Without a supervisor: how often the worker looks whether it can be found, and after how long an idle one ends. */
-const ALONE_CHECK_MS = 5_000;
-const ALONE_IDLE_MS = 30 * 60_000;
 const PROGRESS_MS = 1_000;
 /** Above everything that a stop waits for in order. */
 const STOP_DEADLINE_MS = 6_000;
@@ -46,6 +44,8 @@ interface Stop {
 
 export interface WorkerOptions extends LaunchSeams {
   readonly orders: WorkerOrders;
+  /** One line for the worker's log. */
+  readonly say: (text: string) => void;
 }
 
 /** One session's process: connections on one side, the session on the other. `ended` resolves when the program may exit. */
@@ -60,8 +60,8 @@ export class Worker implements WorkerService {
   #control: Connection | null = null;
   #phase: Phase = { name: "blank" };
   #stop: Stop | null = null;
-  #aloneSince: number;
-  #aloneTimer: Disposable | null = null;
+  #alone: Alone | null = null;
+  readonly #successor: Successor;
   #reported = "";
   #reporting = false;
 
@@ -69,7 +69,7 @@ export class Worker implements WorkerService {
     this.#options = options;
     this.#fence = new EpochFence(options.orders);
     this.#startedAt = options.clock.now();
-    this.#aloneSince = options.clock.monotonic();
+    this.#successor = new Successor({ ...options, home: options.orders.home });
     this.ended = new Promise((resolve) => {
       this.#resolveEnded = resolve;
     });
@@ -82,7 +82,7 @@ export class Worker implements WorkerService {
 
   async listen(): Promise<void> {
     await this.#listener.bind();
-    this.#watchAlone();
+    this.#beAlone();
   }
 
   authenticate(connection: Connection, params: Authenticate): WorkerHello {
@@ -91,8 +91,9 @@ export class Worker implements WorkerService {
     if (params.purpose === "control") {
       this.#control?.peer.end();
       this.#control = connection;
-      this.#aloneTimer?.[Symbol.dispose]();
-      this.#aloneTimer = null;
+      this.#successor.met(params.programs);
+      this.#alone?.[Symbol.dispose]();
+      this.#alone = null;
     }
     const { sessionId, generation } = this.#options.orders;
     const phase = this.#phase.name === "serving" ? "serving" : "blank";
@@ -107,8 +108,7 @@ export class Worker implements WorkerService {
     this.#connections.delete(connection);
     if (this.#control !== connection) return;
     this.#control = null;
-    this.#aloneSince = this.#options.clock.monotonic();
-    this.#watchAlone();
+    this.#beAlone();
   }
 
   report(): WorkerReport {
@@ -160,9 +160,7 @@ export class Worker implements WorkerService {
   stop({ stopId, goal, force }: WorkerStopParams): WorkerStopAnswer {
     const phase = this.#phase;
     if (goal === "passivate" && !force && !this.#stop) {
-      if (phase.name === "starting") return { kind: "busy", why: "the session is starting" };
-      const { orders, observer } = this.#options;
-      const why = phase.name === "serving" ? whyBusy(phase, orders, observer) : null;
+      const why = this.#whyBusy();
       if (why !== null) return { kind: "busy", why };
     }
     if (this.#stop) {
@@ -223,6 +221,7 @@ export class Worker implements WorkerService {
     for (const viewer of viewers) viewer.end("reattach");
     const wait = new Promise<void>((resolve) => void this.#options.clock.setTimer(VIEWERS_WAIT_MS, resolve));
     await Promise.race([Promise.allSettled(viewers.map((viewer) => viewer.run())), wait]);
+    if (isMissing(this.#options.orders.home)) dropCgroup(this.#options.orders);
     // One turn of the loop for what was just written.
     setImmediate(() => setImmediate(() => this.#resolveEnded()));
   }
@@ -241,25 +240,34 @@ export class Worker implements WorkerService {
     });
   }
 
-  #watchAlone(): void {
-    if (this.#aloneTimer || this.#stop) return;
-    this.#aloneTimer = this.#options.clock.setTimer(ALONE_CHECK_MS, () => {
-      this.#aloneTimer = null;
-      void this.#checkAlone();
+  #whyBusy(): string | null {
+    const { orders, observer } = this.#options;
+    if (this.#phase.name === "starting") return "the session is starting";
+    return this.#phase.name === "serving" ? whyBusy(this.#phase, orders, observer) : null;
+  }
+
+  #beAlone(): void {
+    if (this.#stop) return;
+    const { clock, orders } = this.#options;
+    this.#alone = new Alone({
+      home: orders.home,
+      clock,
+      isWorking: () => this.#phase.name === "serving" && !this.#phase.session.isIdle,
+      whyBusy: () => this.#whyBusy(),
+      seeToSuccessor: () => this.#successor.look(),
+      rebind: async () => {
+        // Its directory may be gone or full for now: the next look tries again.
+        await this.rebind().catch(() => undefined);
+      },
+      leave: (reason) => this.#leave(reason),
     });
   }
 
-  async #checkAlone(): Promise<void> {
-    const { clock, orders } = this.#options;
-    invariant(!this.#control, "a connected worker is not alone");
-    if (!statSync(orders.home, { throwIfNoEntry: false })) return this.close("its home is gone");
-    const isIdle = this.#phase.name !== "serving" || this.#phase.session.isIdle;
-    if (isIdle && clock.monotonic() - this.#aloneSince >= ALONE_IDLE_MS) return this.close("no supervisor came");
-    try {
-      if (!this.#listener.isReachable) await this.#listener.bind();
-    } catch {
-      // Its directory is gone or full for now: the next look tries again.
-    }
-    if (!this.#control) this.#watchAlone();
+  /** Nobody hears it. A supervisor that comes now must find nobody, and not one that is on its way out: what is on disk tells it the rest. */
+  #leave(reason: string): void {
+    this.#options.say(`ending: ${reason}`);
+    this.#listener.close();
+    for (const { peer } of this.#connections) peer.destroy();
+    this.close(reason);
   }
 }
