@@ -68,6 +68,15 @@ it("I138 one that is silent and lives is not replaced, however often it is looke
   expect(said).toEqual([expect.stringContaining("process 50 lives")]);
 });
 
+it("I106 I138 the record of an owner that lived at the last look is judged anew at the next", async () => {
+  const { table, starts, successor } = worker();
+  await successor.look();
+  expect(starts).toEqual([]);
+  table.end(PID);
+  await successor.look();
+  expect(starts).toHaveLength(1);
+});
+
 it("I138 I163 one that cannot be observed, on another machine say, is not replaced", async () => {
   const { starts, said, successor } = worker({ identity: identityOn("another") });
   await successor.look();
