@@ -3,7 +3,6 @@ import type { WorkerFiles } from "./descriptor-files.ts";
 import type { Context } from "./effects/context.ts";
 import { freshValues } from "./effects/context.ts";
 import type { Trees } from "./effects/trees.ts";
-import { verdictOf } from "./verdict.ts";
 import { decideBoot } from "./lifecycle/boot.ts";
 import type { BootDecision, Found } from "./lifecycle/boot.ts";
 import type { Effect, Fresh, Goal, State, StopIntent } from "./lifecycle/state.ts";
@@ -13,8 +12,9 @@ import { identitySchema } from "@holdfast/client/protocol";
 import { reasonOf } from "@holdfast/shared-process";
 import { readJournal, removeFile } from "@holdfast/recovery-journal";
 import { safeParse } from "zod/mini";
-import { operationKinds, ownerFolder, sessionDirectory } from "@holdfast/session-worker/transport";
+import { operationKinds, ownerFolder, sessionDirectory, verdictOf } from "@holdfast/session-worker/transport";
 import { runFolder, workersFolder } from "./home.ts";
+import { wantedOfGone } from "./left.ts";
 import { noteQuarantine } from "./records.ts";
 import type { Records } from "./records.ts";
 import type { Sessions } from "./sessions.ts";
@@ -107,11 +107,12 @@ export function bootAll(context: Context, parts: BootParts): void {
       fresh,
       now: context.clock.monotonic(),
     };
+    const verdict = descriptor ? simple(verdictOf(context.observer, descriptor.process).kind) : "gone";
     const found: Found = {
       record: recordOf(descriptor, record),
-      wanted: record.wanted,
+      wanted: descriptor && verdict === "gone" ? wantedOfGone(context, record, descriptor) : record.wanted,
       intent: seen.intent?.goal ?? null,
-      verdict: descriptor ? simple(verdictOf(context.observer, descriptor.process).kind) : "gone",
+      verdict,
     };
     const hasProcess = found.record === "process" || (found.record === "failed" && found.verdict !== "gone");
     if (parts.forMaintenance && !hasProcess && found.intent === null) continue;

@@ -26,6 +26,7 @@ import type { World } from "./world.ts";
 export interface SupervisorParts {
   readonly home: string;
   readonly workerProgram: string;
+  readonly supervisorProgram?: string | undefined;
   readonly epoch: number;
   readonly self: ProcessIdentity;
   readonly world: World;
@@ -83,6 +84,7 @@ export function composeSupervisor(parts: SupervisorParts): Supervisor {
   const context: Context = {
     home,
     workerProgram: parts.workerProgram,
+    supervisorProgram: parts.supervisorProgram ?? null,
     epoch,
     self: parts.self,
     fs,

@@ -12,7 +12,7 @@ import {
 } from "@holdfast/shared-process";
 import type { ProcessIdentity } from "@holdfast/shared-process";
 import type { Logger } from "pino";
-import { SUPERVISOR_TITLE, isWorkerCgroup } from "@holdfast/session-worker/transport";
+import { SUPERVISOR_TITLE, isWorkerCgroup, topOwner } from "@holdfast/session-worker/transport";
 import { composeSupervisor, helloOf, pause } from "./compose.ts";
 import { highestEpoch, readWorkerFiles } from "./descriptor-files.ts";
 import { lifelinePath, placeSocket, prepareHome } from "./home.ts";
@@ -37,6 +37,10 @@ export interface SupervisorOptions {
   readonly home: string;
   /** Path of the program that runs one worker. */
   readonly workerProgram: string;
+  /** Path of the program that runs a supervisor in the background; without it workers start no successor. */
+  readonly supervisorProgram?: string | undefined;
+  /** Claims the home only while the owner of this epoch, which is gone, is still its last. */
+  readonly successorOf?: number | undefined;
   readonly foreground: boolean;
 }
 
@@ -109,6 +113,7 @@ const endedWith = (code: number): Ended => ({ kind: "ended", code });
 
 async function runOnce(options: SupervisorOptions, namedEpoch: number): Promise<Ended> {
   const { home, foreground } = options;
+  if (namedEpoch === 0 && !isWanted(options)) return endedWith(0);
   const { claim, self } = await claimFor(home, "starting", namedEpoch);
   if (claim.kind === "refused") {
     if (isMaintained(claim) && (await maintenanceIsOver(home))) return await runOnce(options, namedEpoch);
@@ -125,6 +130,13 @@ async function runOnce(options: SupervisorOptions, namedEpoch: number): Promise<
     claim.ownership.leave();
     return endedWith(3);
   }
+}
+
+/** A successor takes the place of the owner whose end a worker saw, and of nobody who came after: a person may have stopped the home. */
+function isWanted({ home, successorOf }: SupervisorOptions): boolean {
+  if (successorOf === undefined) return true;
+  const top = topOwner(nodeFileSystem, home);
+  return top.kind === "found" && top.epoch === successorOf && top.record.phase !== "stopped";
 }
 
 function whyRefused(claim: Extract<ClaimResult, { kind: "refused" }>): string {
@@ -144,7 +156,10 @@ interface Held {
   readonly log: Logger;
 }
 
-async function serve({ home, workerProgram }: SupervisorOptions, { ownership, self, log }: Held): Promise<Ended> {
+async function serve(
+  { home, workerProgram, supervisorProgram }: SupervisorOptions,
+  { ownership, self, log }: Held,
+): Promise<Ended> {
   let finish!: (why: string) => void;
   const finished = new Promise<string>((resolve) => (finish = resolve));
   let status: "current" | "ownership-lost" = "current";
@@ -153,6 +168,7 @@ async function serve({ home, workerProgram }: SupervisorOptions, { ownership, se
   const supervisor = composeSupervisor({
     home,
     workerProgram,
+    supervisorProgram,
     epoch: ownership.epoch,
     self,
     world: systemWorld(),

@@ -1,9 +1,9 @@
-import { endTree, findTree } from "@holdfast/shared-process";
+import { endTree, findTree, leaveCgroup } from "@holdfast/shared-process";
 import type { FoundTree, Marker, TreeProcess, UnprovenProcess } from "@holdfast/shared-process";
 import type { WorkerOrders, WorkerStopParams } from "../transport/messages.ts";
 import { isNested, MARKER_NAME } from "../transport/recorded-supervisor.ts";
 import type { SessionStore } from "../transport/store-contract.ts";
-import { openWorkerCgroup } from "../transport/worker-cgroup.ts";
+import { isWorkerCgroup, openWorkerCgroup } from "../transport/worker-cgroup.ts";
 import type { Session } from "./session.ts";
 import type { WorkerWorld } from "./world.ts";
 
@@ -51,6 +51,12 @@ export function whyOccupied(tree: FoundTree, agentPid: number | null): string | 
   const [doubtful] = tree.unproven.filter(isOther);
   if (doubtful) return `${doubtful.command} (${doubtful.identity.pid}) may be of the session: ${doubtful.why}`;
   return tree.kind === "complete" ? null : `processes cannot be listed: ${tree.problem ?? "unknown"}`;
+}
+
+/** For a worker whose home is gone: no daemon will come to remove its group, and whoever is in one cannot. */
+export function dropCgroup(orders: WorkerOrders): void {
+  leaveCgroup((name) => isWorkerCgroup(name));
+  openWorkerCgroup(orders)?.remove();
 }
 
 export interface EndOptions {

@@ -7,6 +7,8 @@ import { ShellAgent } from "../agents/shell/shell-agent.ts";
 import type { ShellAgentOptions } from "../agents/shell/shell-agent.ts";
 import { Listener } from "../transport/listener.ts";
 import type { ListenerOptions } from "../transport/listener.ts";
+import { startSupervisor } from "../transport/start-supervisor.ts";
+import type { Start } from "./successor.ts";
 
 /** Everything outside of a worker that it sees and changes: the machine's, or a simulated one. */
 export interface WorkerWorld {
@@ -17,9 +19,12 @@ export interface WorkerWorld {
   readonly observer: ProcessObserver;
   readonly listenerOf: (options: ListenerOptions) => Pick<Listener, "bind" | "close" | "isReachable">;
   readonly agentOf: (options: ShellAgentOptions) => Agent;
+  /** One line for the worker's log. */
+  readonly say: (text: string) => void;
+  readonly start: Start;
 }
 
-export const systemWorld = (): WorkerWorld => ({
+export const systemWorld = (): Omit<WorkerWorld, "say"> => ({
   ports: systemPorts,
   fs: nodeFileSystem,
   clock: systemClock,
@@ -27,4 +32,5 @@ export const systemWorld = (): WorkerWorld => ({
   observer: createObserver({ mode: "narrow", library: "for-signals" }),
   listenerOf: (options) => new Listener(options),
   agentOf: (options) => new ShellAgent(options),
+  start: startSupervisor,
 });

@@ -20,6 +20,7 @@ import {
   readWorkerFiles,
   withReserve,
 } from "@holdfast/daemon-supervisor/testing";
+import { topOwner } from "@holdfast/session-worker/transport";
 import type { Services, Supervisor, World as Surroundings } from "@holdfast/daemon-supervisor/testing";
 import type { Machine } from "./machine.ts";
 import { ProcessFiles } from "./process-files.ts";
@@ -39,8 +40,11 @@ export class SimSupervisor {
   #services: Services | null = null;
   #creations: Creations | null = null;
 
-  constructor(world: World, machine: Machine) {
+  readonly #successorOf: number | undefined;
+
+  constructor(world: World, machine: Machine, successorOf?: number) {
     this.#world = world;
+    this.#successorOf = successorOf;
     this.process = machine.spawn({
       kind: "supervisor",
       label: world.nextLabel("d"),
@@ -79,7 +83,7 @@ export class SimSupervisor {
     }
   }
 
-  #surroundings(): Surroundings {
+  #surroundings(): Surroundings & { readonly fs: ProcessFiles } {
     const { process } = this;
     const { machine } = process;
     const world = this.#world;
@@ -98,11 +102,19 @@ export class SimSupervisor {
     };
   }
 
+  /** Whoever is to follow an owner follows that one alone. */
+  #isWanted(fs: ProcessFiles): boolean {
+    if (this.#successorOf === undefined) return true;
+    const top = topOwner(fs, HOME);
+    return top.kind === "found" && top.epoch === this.#successorOf && top.record.phase !== "stopped";
+  }
+
   async #serve(): Promise<void> {
     const { process } = this;
     const world = this.#surroundings();
     const { fs, observer, clock } = world;
     prepareHome(fs, HOME);
+    if (!this.#isWanted(fs)) return process.end();
     const self = observer.self();
     const files = readWorkerFiles(fs, HOME);
     const claim = withReserve(fs, HOME, () =>
@@ -132,6 +144,7 @@ export class SimSupervisor {
     const supervisor: Supervisor = composeSupervisor({
       home: HOME,
       workerProgram: "worker",
+      supervisorProgram: "supervisor",
       epoch: ownership.epoch,
       self,
       world,

@@ -36,6 +36,13 @@ export function runWorker(world: World, process: SimProcess, word: string): void
       world.checks.serves(sessionId, process);
       return new SimAgent(world, process, options);
     },
+    say: (text) => world.trace(`${process.label} says: ${text}`),
+    start: ({ successorOf }) => {
+      process.touch("start supervisor");
+      world.startSupervisor(machine, successorOf);
+      const started = { onExit: () => ({ [Symbol.dispose]: () => undefined }), unref: () => undefined };
+      return Promise.resolve({ kind: "spawned", process: started });
+    },
   };
   const worker = new Worker({ orders, world: surroundings });
   process.onTerminate = () => worker.close("SIGTERM");

@@ -93,9 +93,9 @@ export class World {
     return `${kind}${this.#labels}`;
   }
 
-  startSupervisor(machine: Machine = this.machine): void {
+  startSupervisor(machine: Machine = this.machine, successorOf?: number): void {
     try {
-      this.supervisors.push(new SimSupervisor(this, machine));
+      this.supervisors.push(new SimSupervisor(this, machine, successorOf));
     } catch (error) {
       this.trace(`no supervisor: ${String(error)}`);
     }
