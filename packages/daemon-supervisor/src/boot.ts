@@ -6,11 +6,13 @@ import { removeLeftoverCgroups } from "./effects/leftovers.ts";
 import { verdictOf } from "./verdict.ts";
 import { decideBoot } from "./lifecycle/boot.ts";
 import type { BootDecision, Found } from "./lifecycle/boot.ts";
-import type { Effect, Fresh, Goal, State, StopIntent } from "./lifecycle/state.ts";
+import { withinWindow } from "./lifecycle/budget.ts";
+import { waitOrFail } from "./lifecycle/parts.ts";
+import type { Effect, Fresh, Goal, LaunchTime, State, StopIntent } from "./lifecycle/state.ts";
 import { ADOPTION_MS } from "./lifecycle/times.ts";
 import type { SessionRecord } from "@holdfast/session-worker/transport";
 import { identitySchema } from "@holdfast/client/protocol";
-import { reasonOf } from "@holdfast/shared-process";
+import { invariant, reasonOf } from "@holdfast/shared-process";
 import { readJournal, removeFile } from "@holdfast/recovery-journal";
 import { safeParse } from "zod/mini";
 import { operationKinds, ownerFolder, sessionDirectory } from "@holdfast/session-worker/transport";
@@ -38,7 +40,7 @@ interface Seen {
 interface BootParts {
   readonly files: WorkerFiles;
   readonly records: Records;
-  readonly sessions: Sessions;
+  readonly sessions: Pick<Sessions, "quarantined">;
   /** Sessions with a process, or with a record of one, are registered to be stopped; the rest is left to the next daemon. */
   readonly forMaintenance: boolean;
 }
@@ -102,7 +104,7 @@ export function bootAll(context: Context, parts: BootParts): void {
       quarantine(context, sessions, { sessionId, reason });
       continue;
     }
-    const first = firstState(decision, { ...seen, failure: record.failure ?? null }, impliedGoal(found));
+    const first = firstState(decision, { ...seen, record }, impliedGoal(found));
     context.log.info({ sessionId, found, decision }, "boot");
     if (first) context.registry.enroll(sessionId, first.state, first.effects);
   }
@@ -120,7 +122,7 @@ function livingWriter({ home, fs, observer }: Context, sessionId: string): numbe
 
 function quarantine(
   context: Context,
-  sessions: Sessions,
+  sessions: BootParts["sessions"],
   { sessionId, reason }: { sessionId: string; reason: string },
 ): void {
   sessions.quarantined.set(sessionId, reason);
@@ -147,10 +149,10 @@ const shapeOf = ({ lifecycle, process, launches, stop, reason, code }: Descripto
 
 type First = { readonly state: State; readonly effects: readonly Effect[] } | null;
 
-function firstState(decision: BootDecision, seen: Seen & Pick<SessionRecord, "failure">, goal: Goal): First {
-  const { descriptor, fresh, now } = seen;
+function firstState(decision: BootDecision, seen: Seen & { readonly record: SessionRecord }, goal: Goal): First {
+  const { descriptor, fresh, now, record } = seen;
   const process = descriptor?.process ?? null;
-  const launches = descriptor?.launches ?? [];
+  const launches = record.launches ?? descriptor?.launches ?? [];
   const intent = seen.intent ?? { stopId: fresh.stopId, requestedAt: fresh.at, goal, force: false };
   switch (decision) {
     case "quarantine":
@@ -159,16 +161,11 @@ function firstState(decision: BootDecision, seen: Seen & Pick<SessionRecord, "fa
     case "stay_passivated":
       return { state: { name: "passivated", due: null }, effects: [] };
     case "stay_failed": {
-      const { reason = "its reason was not recorded", code = "session_failed" } = seen.failure ?? descriptor ?? {};
+      const { reason = "its reason was not recorded", code = "session_failed" } = record.failure ?? descriptor ?? {};
       return { state: { name: "failed", process, launches, reason, code, due: null }, effects: [] };
     }
-    case "launch": {
-      const due = { timer: "relaunch", at: now } as const;
-      return {
-        state: { name: "recovering", process: null, launches: [], phase: "waiting", terminal: null, cause: null, due },
-        effects: [],
-      };
-    }
+    case "launch":
+      return firstLaunch(launches, fresh, now);
     case "finalize":
       return {
         state: { name: "finalizing", process, launches, intent, since: now, problem: null, due: null },
@@ -181,6 +178,19 @@ function firstState(decision: BootDecision, seen: Seen & Pick<SessionRecord, "fa
         ? withProcess(decision, { process, launches, intent, now, inherited: descriptor?.lifecycle === "recovering" })
         : null;
   }
+}
+
+/** At once; after launches that a predecessor began and nobody saw, as the next of them (I154). */
+function firstLaunch(launches: readonly LaunchTime[], fresh: Fresh, now: number): First {
+  const counted = withinWindow(launches, { at: now, bootId: fresh.bootId });
+  if (counted.length > 0) {
+    const next = waitOrFail({ process: null, launches: counted, terminal: null, inherited: true }, fresh, now);
+    invariant(next.kind === "move", "a recovery waits or fails");
+    return next;
+  }
+  const due = { timer: "relaunch", at: now } as const;
+  const waiting = { name: "recovering", process: null, phase: "waiting", terminal: null, cause: null } as const;
+  return { state: { ...waiting, launches: [], due }, effects: [] };
 }
 
 type Live = Pick<Extract<State, { name: "stopping" }>, "launches" | "intent"> & {
