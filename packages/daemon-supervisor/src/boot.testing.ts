@@ -18,6 +18,7 @@ export interface BootOptions {
   readonly clock: Clock;
   readonly observer: ProcessObserver;
   readonly forMaintenance?: boolean;
+  readonly onOwnershipLost?: (epoch: number) => void;
   /** What the effects would do; nothing by default. */
   readonly run?: (booted: Booted, sessionId: string, effect: Effect) => void;
 }
@@ -31,7 +32,8 @@ export interface Booted {
   readonly published: (sessionId: string) => Promise<State | null>;
 }
 
-export function bootHome({ home, clock, observer, forMaintenance = false, run = () => {} }: BootOptions): Booted {
+export function bootHome(options: BootOptions): Booted {
+  const { home, clock, observer, forMaintenance = false, run = () => {}, onOwnershipLost = () => {} } = options;
   const effects: [string, Effect][] = [];
   const quarantined = new Map<string, string>();
   const catalog = new Catalog(home);
@@ -64,7 +66,7 @@ export function bootHome({ home, clock, observer, forMaintenance = false, run = 
     log: pino({ level: "silent" }),
     secrets: new Map(),
     registry,
-    onOwnershipLost: () => {},
+    onOwnershipLost,
   };
   const booted: Booted = {
     context,

@@ -1,3 +1,4 @@
+import { shapeOf } from "./descriptor.ts";
 import type { Descriptor } from "./descriptor.ts";
 import type { WorkerFiles } from "./descriptor-files.ts";
 import type { Context } from "./effects/context.ts";
@@ -17,11 +18,15 @@ import { readJournal, removeFile } from "@holdfast/recovery-journal";
 import { safeParse } from "zod/mini";
 import { operationKinds, ownerFolder, sessionDirectory } from "@holdfast/session-worker/transport";
 import { runFolder, workersFolder } from "./home.ts";
+import { OLDER_FORM } from "./older/form.ts";
+import { takeOlder } from "./older/take.ts";
+import type { OlderEnd } from "./older/take.ts";
 import { noteQuarantine } from "./records.ts";
 import type { Records } from "./records.ts";
 import type { Sessions } from "./sessions.ts";
 
-function recordOf(descriptor: Descriptor | null, { failure }: SessionRecord): Found["record"] {
+function recordOf(descriptor: Descriptor | null, ended: OlderEnd | null, { failure }: SessionRecord): Found["record"] {
+  if (ended) return ended.failed ? "failed" : "ended";
   if (descriptor === null) return failure ? "failed" : "none";
   return descriptor.lifecycle === "failed" ? "failed" : "process";
 }
@@ -61,37 +66,28 @@ const TEMPORARY = /\.[0-9a-f]{12}\.tmp$/;
 /** Decides every session of the home once, side by side; no decision waits for a worker. */
 export function bootAll(context: Context, parts: BootParts): void {
   const { files, records, sessions } = parts;
-  const bySession = new Map<string, Descriptor>();
   const { home } = context;
   for (const folder of [ownerFolder(home), workersFolder(home), runFolder(home)]) sweepTemporary(context, folder);
   removeLeftoverCgroups(home);
-  for (const read of files.descriptors) {
-    if (read.kind === "damaged") quarantine(context, sessions, read);
-    else if (!context.catalog.get(read.sessionId))
-      quarantine(context, sessions, {
-        sessionId: read.sessionId,
-        reason: "it has a worker record but no session record",
-      });
-    else bySession.set(read.sessionId, read.descriptor);
-  }
+  const { named, ended } = sortReads(context, parts);
   for (const record of context.catalog.all()) {
     const { sessionId } = record;
     if (sessions.quarantined.has(sessionId)) continue;
-    const descriptor = bySession.get(sessionId) ?? null;
+    const descriptor = named.get(sessionId) ?? null;
+    const end = ended.get(sessionId) ?? null;
     const bare = files.intents.get(sessionId) ?? null;
-    if (descriptor) records.known(sessionId, shapeOf(descriptor));
     sweepTemporary(context, sessionDirectory(context.home, sessionId));
     if (bare) records.knownIntents(sessionId, bare.paths);
     const fresh = freshValues(context, sessionId);
     const seen = {
       descriptor,
-      intent: archived(record, bare?.intent ?? descriptor?.stop ?? null),
+      intent: archived(record, bare?.intent ?? descriptor?.stop ?? end?.intent ?? null),
       fresh,
       now: context.clock.monotonic(),
     };
     const found: Found = {
-      record: recordOf(descriptor, record),
-      wanted: record.wanted,
+      record: recordOf(descriptor, end, record),
+      wanted: end?.rests && record.wanted === "running" ? "passive" : record.wanted,
       intent: seen.intent?.goal ?? null,
       verdict: descriptor ? simple(verdictOf(context.observer, descriptor.process).kind) : "gone",
     };
@@ -108,6 +104,38 @@ export function bootAll(context: Context, parts: BootParts): void {
     context.log.info({ sessionId, found, decision }, "boot");
     if (first) context.registry.enroll(sessionId, first.state, first.effects);
   }
+}
+
+interface Sorted {
+  readonly named: ReadonlyMap<string, Descriptor>;
+  readonly ended: ReadonlyMap<string, OlderEnd>;
+}
+
+/** What may be acted upon; the rest is quarantined, each for itself (I81, I142). */
+function sortReads(context: Context, { files, records, sessions, forMaintenance }: BootParts): Sorted {
+  const named = new Map<string, Descriptor>();
+  const ended = new Map<string, OlderEnd>();
+  for (const read of files.descriptors) {
+    const { sessionId } = read;
+    if (!context.catalog.get(sessionId) && read.kind !== "damaged") {
+      quarantine(context, sessions, { sessionId, reason: "it has a worker record but no session record" });
+      continue;
+    }
+    // A stop of everything takes what is named and proven already; the rest is for a daemon (I90).
+    if (read.kind === "older" && forMaintenance) {
+      sessions.quarantined.set(sessionId, OLDER_FORM);
+      continue;
+    }
+    const taken = read.kind === "older" ? takeOlder(context, read) : read;
+    if (read.kind === "older" && taken.kind !== "damaged") records.knownOlder(sessionId);
+    if (taken.kind === "damaged") quarantine(context, sessions, taken);
+    else if (taken.kind === "ended") ended.set(sessionId, taken.end);
+    else {
+      if (read.kind === "descriptor") records.known(sessionId, shapeOf(taken.descriptor));
+      named.set(sessionId, taken.descriptor);
+    }
+  }
+  return { named, ended };
 }
 
 /** The process that may still write a session whose descriptor was lost: nothing is launched beside it (I144). */
@@ -137,15 +165,6 @@ const simple = (kind: "current" | "replaced" | "gone" | "unknown"): Found["verdi
 /** `wanted` is written before the descriptor's intent: a crash between the two still means the same end. */
 const impliedGoal = ({ wanted }: Found): Goal =>
   wanted === "archived" ? "archive" : wanted === "passive" ? "passivate" : wanted === "stopped" ? "stop" : "replace";
-
-const shapeOf = ({ lifecycle, process, launches, stop, reason, code }: Descriptor) => ({
-  lifecycle,
-  process,
-  launches,
-  ...(stop ? { stop } : {}),
-  ...(reason === undefined ? {} : { reason }),
-  ...(code === undefined ? {} : { code }),
-});
 
 type First = { readonly state: State; readonly effects: readonly Effect[] } | null;
 

@@ -57,6 +57,11 @@ export class Records {
     this.#written.set(sessionId, JSON.stringify(shape));
   }
 
+  /** Of an older form: whatever comes next is written, or the file removed. */
+  knownOlder(sessionId: string): void {
+    this.#written.set(sessionId, UNKNOWN);
+  }
+
   knownIntents(sessionId: string, paths: readonly string[]): void {
     this.#intents.set(sessionId, paths);
   }

@@ -1,5 +1,5 @@
 import { probeLifeline } from "@holdfast/shared-process";
-import type { ProcessIdentity, ProcessObserver, Verdict } from "@holdfast/shared-process";
+import type { ProcessIdentity, ProcessObserver, UnknownWhy, Verdict } from "@holdfast/shared-process";
 
 export interface Observed {
   readonly identity: ProcessIdentity;
@@ -17,3 +17,9 @@ export function verdictOf(observer: ProcessObserver, { identity, lifelinePath }:
   if (lifelinePath === null || !isOpen) return verdict;
   return probeLifeline(lifelinePath) === "released" ? { kind: "gone", why: "lifeline-released" } : verdict;
 }
+
+/** For people, with the one cause that they can do something about spelled out. */
+export const whyUnknown = (why: UnknownWhy): string =>
+  why === "other-host"
+    ? "its process is on another machine: it is neither signalled nor replaced from here (agent doctor)"
+    : `its process cannot be observed: ${why}`;

@@ -1,5 +1,5 @@
 import { connect } from "node:net";
-import { ConnectionLost, Peer } from "@holdfast/client/protocol";
+import { ConnectionLost, Peer, ProtocolError } from "@holdfast/client/protocol";
 import { reasonOf } from "@holdfast/shared-process";
 import {
   WORKER_PROTOCOL_VERSION,
@@ -13,6 +13,7 @@ import {
 import type { Authenticate, WorkerHello, WorkerReport } from "@holdfast/session-worker/transport";
 import type { StopIntent, WorkerProcess } from "../lifecycle/state.ts";
 import { awaitsProcess } from "../lifecycle/reduce.ts";
+import { mismatchOf, unspoken } from "../mismatch.ts";
 import type { Context } from "./context.ts";
 import { freshValues } from "./context.ts";
 import type { Watcher } from "./watch.ts";
@@ -33,6 +34,13 @@ const RETRY_SHARE = 0.1;
 /** One attempt; a worker that is merely slow is asked again, for as long as it takes. */
 const AUTHENTICATE_MS = 2_000;
 
+type Greeting = Extract<WorkerHello, { kind: "hello" }>;
+type Opened =
+  | { readonly kind: "opened"; readonly peer: Peer; readonly hello: Greeting }
+  | { readonly kind: "closed" }
+  /** It answered, in words that are not ours: no later try will be understood either. */
+  | { readonly kind: "unspoken"; readonly reason: string };
+
 /** The authenticated control channels to workers: one per session at most. */
 export class Channels {
   readonly #context: Context;
@@ -40,6 +48,8 @@ export class Channels {
   readonly #onReport: (sessionId: string, report: WorkerReport) => void;
   readonly #channels = new Map<string, Channel>();
   readonly #connecting = new Set<string>();
+  /** Why workers that live cannot be spoken to, by generation. */
+  readonly #unspoken = new Map<string, string>();
 
   constructor(context: Context, watcher: Watcher, onReport: (sessionId: string, report: WorkerReport) => void) {
     this.#context = context;
@@ -57,6 +67,11 @@ export class Channels {
 
   peer(sessionId: string): Peer | null {
     return this.#channels.get(sessionId)?.peer ?? null;
+  }
+
+  /** Why this worker, which may well live, cannot be spoken to; `null` where nothing is known against it. */
+  mismatch(process: WorkerProcess): string | null {
+    return mismatchOf(process) ?? this.#unspoken.get(process.generation) ?? null;
   }
 
   /** Connects and authenticates until it works or the state no longer wants it. */
@@ -78,6 +93,10 @@ export class Channels {
       const { clock } = this.#context;
       const since = clock.monotonic();
       while (this.#isWanted(sessionId, process)) {
+        // It stays listed until it ends or is stopped (DESIGN §9), and its end is told as any other's. One of our own is asked whatever
+        // protocol its record names: its refusal also says which epoch it knows (I165).
+        if (process.protocol === null || this.#unspoken.has(process.generation))
+          return this.#watcher.watch(sessionId, process);
         if (await this.#attempt(sessionId, process)) return;
         this.#watcher.look(sessionId, process);
         const waited = clock.monotonic() - since;
@@ -151,21 +170,26 @@ export class Channels {
     sessionId: string,
     process: WorkerProcess,
     onNotification: (method: string, params: unknown) => void,
-  ): Promise<{ readonly peer: Peer; readonly hello: Extract<WorkerHello, { kind: "hello" }> } | null> {
+  ): Promise<Opened> {
     const socket = connect(process.socketPath);
     const peer = new Peer(socket, { onNotification });
     const parameters = this.credentials(sessionId, process, "control");
     try {
       const signal = AbortSignal.timeout(AUTHENTICATE_MS);
-      const hello = helloSchema.parse(await peer.request("authenticate", parameters, { signal }));
-      if (hello.kind === "hello") return { peer, hello };
-      if (hello.why === "stale_epoch") this.#context.onOwnershipLost(hello.epoch);
+      const answer = helloSchema.safeParse(await peer.request("authenticate", parameters, { signal }));
+      const hello = answer.success ? answer.data : null;
+      if (hello?.kind === "hello") return { kind: "opened", peer, hello };
+      peer.destroy();
+      if (hello === null) return { kind: "unspoken", reason: unspoken.form };
       this.#context.log.warn({ sessionId, why: hello.why }, "a worker refused this supervisor");
+      if (hello.why === "protocol") return { kind: "unspoken", reason: unspoken.version(hello.protocol ?? null) };
+      if (hello.why === "stale_epoch") this.#context.onOwnershipLost(hello.epoch);
     } catch (error) {
+      peer.destroy();
+      if (error instanceof ProtocolError && error.code === "usage") return { kind: "unspoken", reason: unspoken.form };
       this.#context.log.debug({ sessionId, reason: reasonOf(error) }, "a worker does not answer yet");
     }
-    peer.destroy();
-    return null;
+    return { kind: "closed" };
   }
 
   async #attempt(sessionId: string, process: WorkerProcess): Promise<boolean> {
@@ -174,7 +198,8 @@ export class Channels {
     const opened = await this.#open(sessionId, process, (method, params) =>
       this.#receive(sessionId, generation, { method, params }),
     );
-    if (!opened) return false;
+    if (opened.kind === "unspoken") this.#unspoken.set(generation, opened.reason);
+    if (opened.kind !== "opened") return false;
     if (opened.peer.closed || !this.#isWanted(sessionId, process)) {
       opened.peer.destroy();
       return false;

@@ -27,7 +27,7 @@ const passing = new Set<LaunchFailure["code"]>(["too_many_open_files", "spawn_fa
 
 const noDescriptors = new Set(["EMFILE", "ENFILE", "too_many_open_files"]);
 
-type Draft = Omit<WorkerProcess, "identity" | "cgroupPath">;
+type Draft = Omit<WorkerProcess, "identity" | "cgroupPath" | "protocol">;
 
 /** Starts workers behind their gates, and keeps hold of those that are children of this supervisor. */
 export class Launcher {
@@ -74,7 +74,8 @@ export class Launcher {
     const child = launched.process;
     this.#context.counters.launches += 1;
     this.#children.set(generation, child);
-    const process = { ...draft, cgroupPath: child.cgroup?.path ?? null, identity: child.identity };
+    const cgroupPath = child.cgroup?.path ?? null;
+    const process = { ...draft, cgroupPath, identity: child.identity, protocol: WORKER_PROTOCOL_VERSION };
     registry.dispatch(sessionId, { type: "spawned", generation, process });
     child.onExit((exit) => {
       this.#children.delete(generation);

@@ -16,6 +16,7 @@ import { readAllSessions, readSessionRecordAt } from "../catalog.ts";
 import { readWorkerFiles } from "../descriptor-files.ts";
 import type { BareIntent, DescriptorRead } from "../descriptor-files.ts";
 import { wantedAfter } from "../lifecycle/durable.ts";
+import { OLDER_FORM } from "../older/form.ts";
 import { lastTurn } from "../last-turn.ts";
 import { pageOf } from "../page.ts";
 import type { PageRequest } from "../page.ts";
@@ -45,6 +46,7 @@ const intended = (record: SessionRecord, bare: BareIntent | undefined): SessionR
   bare && record.wanted !== "archived" ? { ...record, wanted: wantedAfter[bare.intent.goal] } : record;
 
 function withDescriptor(row: SessionRow, read: DescriptorRead | undefined, observer: ProcessObserver): SessionRow {
+  if (read?.kind === "older" && row.state !== "stopped") return { ...row, reason: OLDER_FORM };
   if (read?.kind !== "descriptor") return row;
   const { lifecycle, process, stop, reason } = read.descriptor;
   const { kind } = verdictOf(observer, process);
