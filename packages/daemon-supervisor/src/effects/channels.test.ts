@@ -40,13 +40,16 @@ async function meet(answer: () => unknown, protocol: number | null = 1) {
   const text = encodeDescriptor(sessionId, { lifecycle: "ready", process, launches: [] }, { epoch: 2, at: "" });
   replaceFile(nodeFileSystem, descriptorPath(home, sessionId), text);
   let asked = 0;
+  const peers: Peer[] = [];
   const server = createServer((socket) => {
-    new Peer(socket, {
-      onRequest: async () => {
-        asked += 1;
-        return answer();
-      },
-    });
+    peers.push(
+      new Peer(socket, {
+        onRequest: async () => {
+          asked += 1;
+          return answer();
+        },
+      }),
+    );
   });
   await new Promise<void>((resolve) => void server.listen(socketPath, resolve));
   onTestFinished(() => void server.close());
