@@ -212,12 +212,12 @@ describe("a hello", () => {
   it("of another build of the protocol is served, and said once", async () => {
     await daemon.serve(1, () => ({ sessions: [] }));
     const notices: string[] = [];
-    const newer = connect({ version: "0.0.1", onNotice: (text) => notices.push(text) });
+    const newer = connect({ version: "0.0.1", timeouts: {}, onNotice: (text) => notices.push(text) });
     expect(await newer.call("session/list", {})).toEqual({ sessions: [] });
     await newer.call("session/list", {});
     expect(notices).toEqual(["the daemon is of build 0.0.0, this program of 0.0.1: agent daemon restart"]);
     newer.close();
-    const same = connect({ version: "0.0.0", onNotice: (text) => notices.push(text) });
+    const same = connect({ version: "0.0.0", timeouts: {}, onNotice: (text) => notices.push(text) });
     await same.call("session/list", {});
     expect(notices).toHaveLength(1);
   });
