@@ -106,7 +106,8 @@ export class Context {
       name: "agent",
       ownerAlive: (record) => ownerAlive(this.options.home, record),
       onNotice: (text) => void this.say(text),
-      version: VERSION,
+      // Run from its sources it has none, and the daemon that it starts is a built one.
+      ...(VERSION.endsWith("-source") ? {} : { version: VERSION }),
       ...(autostart ? { startDaemon: () => this.startDaemon() } : {}),
     });
   }
