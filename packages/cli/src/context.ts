@@ -1,4 +1,5 @@
 import type { Client, OwnerLiveness } from "@holdfast/client";
+import { ProtocolError, VERSION } from "@holdfast/client/protocol";
 import type { OwnerRecord } from "@holdfast/client/protocol";
 import type { Io } from "./io.ts";
 import { selector } from "./inputs.ts";
@@ -105,6 +106,8 @@ export class Context {
       name: "agent",
       ownerAlive: (record) => ownerAlive(this.options.home, record),
       onNotice: (text) => void this.say(text),
+      // Run from its sources it has none, and the daemon that it starts is a built one.
+      ...(VERSION.endsWith("-source") ? {} : { version: VERSION }),
       ...(autostart ? { startDaemon: () => this.startDaemon() } : {}),
     });
   }
@@ -115,6 +118,11 @@ async function ownerAlive(home: string, record: OwnerRecord): Promise<OwnerLiven
   const state = ownerState(home);
   // A damaged record above this one, and no process that could be its owner: nobody owns the home.
   if (state.kind === "none") return "gone";
+  // Waiting would not help, and nothing of such a home is acted upon (I163).
+  if (state.kind === "unknown" && state.isElsewhere)
+    throw new ProtocolError("daemon_not_running", `no daemon runs here for ${home}: ${state.why}`, {
+      hint: "use agent on that machine",
+    });
   // Another owner was recorded meanwhile: nothing is known of this one, and the next look finds the other.
   if (state.record?.epoch !== record.epoch) return "unknown";
   // It stopped on purpose since its record was read: the next look says so, and what is stopped is not succeeded as a dead one is.

@@ -9,15 +9,20 @@ export const isCode = (error: unknown, code: string): boolean => error instanceo
 export const noDaemon = ({ options }: Context): string =>
   `no daemon runs for ${options.home}: reading the state directory`;
 
-/** The daemon's answer, or what the state directory says where none runs. */
+/** The daemon's answer, or what the state directory says where none runs, or one of another protocol (DESIGN §9). */
 export async function read<T>(
   context: Context,
   online: (client: Client) => Promise<T>,
   offline: (state: Offline) => T | Promise<T>,
 ): Promise<T> {
-  const answered = await ask(context, online);
+  let why = noDaemon(context);
+  const answered = await ask(context, online).catch((error: unknown) => {
+    if (!(error instanceof ProtocolError) || error.code !== "version_mismatch") throw error;
+    why = `${error.message}: reading the state directory (agent daemon restart)`;
+    return null;
+  });
   if (answered) return answered.value;
-  await context.say(noDaemon(context));
+  await context.say(why);
   return await offline(await import("@holdfast/daemon-supervisor/offline"));
 }
 

@@ -55,7 +55,7 @@ async function untilServing(home: string, child: GatedProcess): Promise<string |
       if (await probeDaemon(home, PROBE_MS)) return null;
       const now = performance.now();
       if (now < maintainedUntil && isMaintained(home)) deadline = now + DAEMON_START_TIMEOUT_MS;
-      if (ended !== null && !anotherStarts(home, child)) return ended;
+      if (ended !== null && !(await anotherStarts(home, child))) return ended;
       await sleep(POLL_MS);
     }
   } finally {
@@ -64,10 +64,13 @@ async function untilServing(home: string, child: GatedProcess): Promise<string |
   return ended ?? `no answer within ${DAEMON_START_TIMEOUT_MS / 1_000} s`;
 }
 
-function anotherStarts(home: string, child: GatedProcess): boolean {
+async function anotherStarts(home: string, child: GatedProcess): Promise<boolean> {
   const owner = findOwner(home);
   if (owner.kind !== "found" || ["stopped", "maintenance"].includes(owner.record.phase)) return false;
-  return owner.record.identity.pid !== child.identity.pid;
+  if (owner.record.identity.pid === child.identity.pid) return false;
+  const { ownerState } = await import("@holdfast/daemon-supervisor/offline");
+  const state = ownerState(home);
+  return state.kind !== "unknown" || !state.isElsewhere;
 }
 
 function isMaintained(home: string): boolean {

@@ -55,6 +55,19 @@ it("resumes a lost connection from the last cursor, by the session's id, without
   ]);
 });
 
+it("I26 passes on events of types that are not known, and takes an unknown ending for one to attach after", async () => {
+  await daemon.serve(1, (asked) => {
+    const isFirst = asked.connection === 1;
+    setImmediate(() => {
+      if (isFirst) asked.peer.notify("session/event", { ...output(1), type: "hibernated", depth: 4 });
+      asked.peer.notify("session/attach_ended", { reason: isFirst ? "hibernated" : "end" });
+    });
+    return { sessionId: "s-1" };
+  });
+  expect(await collect()).toEqual(["c1"]);
+  expect(daemon.connections).toBe(2);
+});
+
 it("attaches again when the daemon says reattach", async () => {
   await daemon.serve(1, (asked) => {
     const first = asked.connection === 1;

@@ -222,6 +222,39 @@ describe("a hello", () => {
     });
   });
 
+  it("of another build of the protocol is served, and said once", async () => {
+    await daemon.serve(1, () => ({ sessions: [] }));
+    const notices: string[] = [];
+    const newer = connect({ version: "0.0.1", timeouts: {}, onNotice: (text) => notices.push(text) });
+    expect(await newer.call("session/list", {})).toEqual({ sessions: [] });
+    await newer.call("session/list", {});
+    expect(notices).toEqual(["the daemon is of build 0.0.0, this program of 0.0.1: agent daemon restart"]);
+    newer.close();
+    const same = connect({ version: "0.0.0", timeouts: {}, onNotice: (text) => notices.push(text) });
+    await same.call("session/list", {});
+    expect(notices).toHaveLength(1);
+  });
+
+  it("I26 of a later schema is served: states, fields and codes that are not known pass, or count as their kind", async () => {
+    const row = { sessionId: "s", state: "hibernating", depth: 4 };
+    await daemon.serve(
+      1,
+      ({ method, peer }) => {
+        if (method !== "session/cancel") return { sessions: [row], season: "late" };
+        peer.notify("session/hibernated", { sessionId: "s" });
+        throw Object.assign(new ProtocolError("internal", "it sleeps"), { code: "session_hibernating" });
+      },
+      () => ({ ...hello(daemon.home), schemaRevision: 99, capabilities: ["hibernation"], season: "late" }),
+    );
+    const older = connect();
+    expect(await older.call("session/list", {})).toEqual({ sessions: [row], season: "late" });
+    await expect(older.call("session/cancel", cancel)).rejects.toMatchObject({
+      code: "internal",
+      message: "it sleeps",
+    });
+    expect(await older.call("session/list", {})).toMatchObject({ sessions: [row] });
+  });
+
   it("that is malformed is version_mismatch", async () => {
     await daemon.serve(1, never, () => ({ ...hello(daemon.home), epoch: "one" }));
     expect(await codeOf(connect().call("session/list", {}))).toBe("version_mismatch");

@@ -15,6 +15,8 @@ export interface ClientOptions extends ConnectorOptions {
   /** Told once when a daemon is silent for `noticeMs`. */
   readonly onNotice?: (text: string) => void;
   readonly timeouts?: Partial<Timeouts>;
+  /** Of the program that calls. Where it is given, `onNotice` is told once of a daemon of the same protocol and another build. */
+  readonly version?: string;
 }
 
 export interface CallOptions {
@@ -44,6 +46,7 @@ export function createClient(options: ClientOptions): Client {
   setMaxListeners(0, closing.signal);
   const patience = (): Patience => new Patience(timeouts, options.onNotice);
   let shared: Connection | null = null;
+  let saidBuild = false;
 
   const stopSignal = (signal: AbortSignal | undefined): AbortSignal =>
     signal ? AbortSignal.any([signal, closing.signal]) : closing.signal;
@@ -54,7 +57,16 @@ export function createClient(options: ClientOptions): Client {
     // A call side by side may have been quicker: one connection is enough.
     if (shared && !shared.peer.closed) fresh.peer.destroy();
     else shared = fresh;
+    sayBuild(shared);
     return shared;
+  }
+
+  /** It serves all the same (DESIGN §9). */
+  function sayBuild({ hello }: Connection): void {
+    const { version } = options;
+    if (saidBuild || version === undefined || hello.version === version) return;
+    saidBuild = true;
+    options.onNotice?.(`the daemon is of build ${hello.version}, this program of ${version}: agent daemon restart`);
   }
 
   async function sendOnce(request: { method: MethodName; params: object }, wait: Patience, signal: AbortSignal) {

@@ -1,3 +1,4 @@
+import { shapeOf } from "./descriptor.ts";
 import type { Descriptor } from "./descriptor.ts";
 import type { WorkerFiles } from "./descriptor-files.ts";
 import type { Context } from "./effects/context.ts";
@@ -5,21 +6,27 @@ import { freshValues } from "./effects/context.ts";
 import type { Trees } from "./effects/trees.ts";
 import { decideBoot } from "./lifecycle/boot.ts";
 import type { BootDecision, Found } from "./lifecycle/boot.ts";
-import type { Effect, Fresh, Goal, State, StopIntent } from "./lifecycle/state.ts";
+import { withinWindow } from "./lifecycle/budget.ts";
+import { waitOrFail } from "./lifecycle/parts.ts";
+import type { Effect, Fresh, Goal, LaunchTime, State, StopIntent } from "./lifecycle/state.ts";
 import { ADOPTION_MS } from "./lifecycle/times.ts";
 import type { SessionRecord } from "@holdfast/session-worker/transport";
 import { identitySchema } from "@holdfast/client/protocol";
-import { reasonOf } from "@holdfast/shared-process";
+import { invariant, reasonOf } from "@holdfast/shared-process";
 import { readJournal, removeFile } from "@holdfast/recovery-journal";
 import { safeParse } from "zod/mini";
 import { operationKinds, ownerFolder, sessionDirectory, verdictOf } from "@holdfast/session-worker/transport";
 import { runFolder, workersFolder } from "./home.ts";
 import { wantedOfGone } from "./left.ts";
+import { OLDER_FORM } from "./older/form.ts";
+import { takeOlder } from "./older/take.ts";
+import type { OlderEnd } from "./older/take.ts";
 import { noteQuarantine } from "./records.ts";
 import type { Records } from "./records.ts";
 import type { Sessions } from "./sessions.ts";
 
-function recordOf(descriptor: Descriptor | null, { failure }: SessionRecord): Found["record"] {
+function recordOf(descriptor: Descriptor | null, ended: OlderEnd | null, { failure }: SessionRecord): Found["record"] {
+  if (ended) return ended.failed ? "failed" : "ended";
   if (descriptor === null) return failure ? "failed" : "none";
   return descriptor.lifecycle === "failed" ? "failed" : "process";
 }
@@ -38,7 +45,7 @@ interface Seen {
 interface BootParts {
   readonly files: WorkerFiles;
   readonly records: Records;
-  readonly sessions: Sessions;
+  readonly sessions: Pick<Sessions, "quarantined">;
   readonly trees: Pick<Trees, "removeLeftovers">;
   /** Sessions with a process, or with a record of one, are registered to be stopped; the rest is left to the next daemon. */
   readonly forMaintenance: boolean;
@@ -58,7 +65,7 @@ function sweepTemporary({ fs, log }: Context, folder: string): void {
 const TEMPORARY = /\.[0-9a-f]{12}\.tmp$/;
 
 /** A creation that a crash cut off before there was a session: nobody was told of it, and there is nothing to keep. */
-function sweepUnpublished(context: Context, { quarantined }: Sessions): void {
+function sweepUnpublished(context: Context, { quarantined }: Pick<Sessions, "quarantined">): void {
   const { home, fs, catalog, log } = context;
   for (const sessionId of quarantined.keys()) {
     if (catalog.get(sessionId)) continue;
@@ -78,39 +85,31 @@ function sweepUnpublished(context: Context, { quarantined }: Sessions): void {
 /** Decides every session of the home once, side by side; no decision waits for a worker. */
 export function bootAll(context: Context, parts: BootParts): void {
   const { files, records, sessions } = parts;
-  const bySession = new Map<string, Descriptor>();
   const { home } = context;
   for (const folder of [ownerFolder(home), workersFolder(home), runFolder(home)]) sweepTemporary(context, folder);
   parts.trees.removeLeftovers();
   sweepUnpublished(context, sessions);
-  for (const read of files.descriptors) {
-    if (read.kind === "damaged") quarantine(context, sessions, read);
-    else if (!context.catalog.get(read.sessionId))
-      quarantine(context, sessions, {
-        sessionId: read.sessionId,
-        reason: "it has a worker record but no session record",
-      });
-    else bySession.set(read.sessionId, read.descriptor);
-  }
+  const { named, ended } = sortReads(context, parts);
   for (const record of context.catalog.all()) {
     const { sessionId } = record;
     if (sessions.quarantined.has(sessionId)) continue;
-    const descriptor = bySession.get(sessionId) ?? null;
+    const descriptor = named.get(sessionId) ?? null;
+    const end = ended.get(sessionId) ?? null;
     const bare = files.intents.get(sessionId) ?? null;
-    if (descriptor) records.known(sessionId, shapeOf(descriptor));
     sweepTemporary(context, sessionDirectory(context.home, sessionId));
     if (bare) records.knownIntents(sessionId, bare.paths);
     const fresh = freshValues(context, sessionId);
     const seen = {
       descriptor,
-      intent: archived(record, bare?.intent ?? descriptor?.stop ?? null),
+      intent: archived(record, bare?.intent ?? descriptor?.stop ?? end?.intent ?? null),
       fresh,
       now: context.clock.monotonic(),
     };
     const verdict = descriptor ? simple(verdictOf(context.observer, descriptor.process).kind) : "gone";
+    const wanted = descriptor && verdict === "gone" ? wantedOfGone(context, record, descriptor) : record.wanted;
     const found: Found = {
-      record: recordOf(descriptor, record),
-      wanted: descriptor && verdict === "gone" ? wantedOfGone(context, record, descriptor) : record.wanted,
+      record: recordOf(descriptor, end, record),
+      wanted: end?.rests && wanted === "running" ? "passive" : wanted,
       intent: seen.intent?.goal ?? null,
       verdict,
     };
@@ -123,10 +122,42 @@ export function bootAll(context: Context, parts: BootParts): void {
       quarantine(context, sessions, { sessionId, reason });
       continue;
     }
-    const first = firstState(decision, { ...seen, failure: record.failure ?? null }, impliedGoal(found));
+    const first = firstState(decision, { ...seen, record }, impliedGoal(found));
     context.log.info({ sessionId, found, decision }, "boot");
     if (first) context.registry.enroll(sessionId, first.state, first.effects);
   }
+}
+
+interface Sorted {
+  readonly named: ReadonlyMap<string, Descriptor>;
+  readonly ended: ReadonlyMap<string, OlderEnd>;
+}
+
+/** What may be acted upon; the rest is quarantined, each for itself (I81, I142). */
+function sortReads(context: Context, { files, records, sessions, forMaintenance }: BootParts): Sorted {
+  const named = new Map<string, Descriptor>();
+  const ended = new Map<string, OlderEnd>();
+  for (const read of files.descriptors) {
+    const { sessionId } = read;
+    if (!context.catalog.get(sessionId) && read.kind !== "damaged") {
+      quarantine(context, sessions, { sessionId, reason: "it has a worker record but no session record" });
+      continue;
+    }
+    // A stop of everything takes what is named and proven already; the rest is for a daemon (I90).
+    if (read.kind === "older" && forMaintenance) {
+      sessions.quarantined.set(sessionId, OLDER_FORM);
+      continue;
+    }
+    const taken = read.kind === "older" ? takeOlder(context, read) : read;
+    if (read.kind === "older" && taken.kind !== "damaged") records.knownOlder(sessionId);
+    if (taken.kind === "damaged") quarantine(context, sessions, taken);
+    else if (taken.kind === "ended") ended.set(sessionId, taken.end);
+    else {
+      if (read.kind === "descriptor") records.known(sessionId, shapeOf(taken.descriptor));
+      named.set(sessionId, taken.descriptor);
+    }
+  }
+  return { named, ended };
 }
 
 /** The process that may still write a session whose descriptor was lost: nothing is launched beside it (I144). */
@@ -141,7 +172,7 @@ function livingWriter({ home, fs, observer }: Context, sessionId: string): numbe
 
 function quarantine(
   context: Context,
-  sessions: Sessions,
+  sessions: BootParts["sessions"],
   { sessionId, reason }: { sessionId: string; reason: string },
 ): void {
   sessions.quarantined.set(sessionId, reason);
@@ -157,21 +188,12 @@ const simple = (kind: "current" | "replaced" | "gone" | "unknown"): Found["verdi
 const impliedGoal = ({ wanted }: Found): Goal =>
   wanted === "archived" ? "archive" : wanted === "passive" ? "passivate" : wanted === "stopped" ? "stop" : "replace";
 
-const shapeOf = ({ lifecycle, process, launches, stop, reason, code }: Descriptor) => ({
-  lifecycle,
-  process,
-  launches,
-  ...(stop ? { stop } : {}),
-  ...(reason === undefined ? {} : { reason }),
-  ...(code === undefined ? {} : { code }),
-});
-
 type First = { readonly state: State; readonly effects: readonly Effect[] } | null;
 
-function firstState(decision: BootDecision, seen: Seen & Pick<SessionRecord, "failure">, goal: Goal): First {
-  const { descriptor, fresh, now } = seen;
+function firstState(decision: BootDecision, seen: Seen & { readonly record: SessionRecord }, goal: Goal): First {
+  const { descriptor, fresh, now, record } = seen;
   const process = descriptor?.process ?? null;
-  const launches = descriptor?.launches ?? [];
+  const launches = record.launches ?? descriptor?.launches ?? [];
   const intent = seen.intent ?? { stopId: fresh.stopId, requestedAt: fresh.at, goal, force: false };
   switch (decision) {
     case "quarantine":
@@ -180,16 +202,11 @@ function firstState(decision: BootDecision, seen: Seen & Pick<SessionRecord, "fa
     case "stay_passivated":
       return { state: { name: "passivated", due: null }, effects: [] };
     case "stay_failed": {
-      const { reason = "its reason was not recorded", code = "session_failed" } = seen.failure ?? descriptor ?? {};
+      const { reason = "its reason was not recorded", code = "session_failed" } = record.failure ?? descriptor ?? {};
       return { state: { name: "failed", process, launches, reason, code, due: null }, effects: [] };
     }
-    case "launch": {
-      const due = { timer: "relaunch", at: now } as const;
-      return {
-        state: { name: "recovering", process: null, launches: [], phase: "waiting", terminal: null, cause: null, due },
-        effects: [],
-      };
-    }
+    case "launch":
+      return firstLaunch(launches, fresh, now);
     case "finalize":
       return {
         state: { name: "finalizing", process, launches, intent, since: now, problem: null, due: null },
@@ -202,6 +219,19 @@ function firstState(decision: BootDecision, seen: Seen & Pick<SessionRecord, "fa
         ? withProcess(decision, { process, launches, intent, now, inherited: descriptor?.lifecycle === "recovering" })
         : null;
   }
+}
+
+/** At once; after launches that a predecessor began and nobody saw, as the next of them (I154). */
+function firstLaunch(launches: readonly LaunchTime[], fresh: Fresh, now: number): First {
+  const counted = withinWindow(launches, { at: now, bootId: fresh.bootId });
+  if (counted.length > 0) {
+    const next = waitOrFail({ process: null, launches: counted, terminal: null, inherited: true }, fresh, now);
+    invariant(next.kind === "move", "a recovery waits or fails");
+    return next;
+  }
+  const due = { timer: "relaunch", at: now } as const;
+  const waiting = { name: "recovering", process: null, phase: "waiting", terminal: null, cause: null } as const;
+  return { state: { ...waiting, launches: [], due }, effects: [] };
 }
 
 type Live = Pick<Extract<State, { name: "stopping" }>, "launches" | "intent"> & {

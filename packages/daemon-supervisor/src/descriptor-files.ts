@@ -1,8 +1,17 @@
 import { readBounded } from "@holdfast/recovery-journal";
 import type { FileSystem } from "@holdfast/recovery-journal";
 import { errnoOf } from "@holdfast/shared-process";
-import { DESCRIPTOR_FILE, DESCRIPTOR_VERSION, INTENT_FILE, descriptorPath, descriptorSchema } from "./descriptor.ts";
+import {
+  DESCRIPTOR_FILE,
+  DESCRIPTOR_VERSION,
+  INTENT_FILE,
+  MAX_EPOCH,
+  descriptorPath,
+  descriptorSchema,
+} from "./descriptor.ts";
 import type { Descriptor } from "./descriptor.ts";
+import { readOlder } from "./older/form.ts";
+import type { OlderRecord } from "./older/form.ts";
 import { workersFolder } from "./home.ts";
 import { isGoal, isStronger } from "./lifecycle/state.ts";
 import type { StopIntent } from "./lifecycle/state.ts";
@@ -11,7 +20,15 @@ const MAX_DESCRIPTOR_BYTES = 256 * 1024;
 
 export type DescriptorRead =
   | { readonly kind: "descriptor"; readonly sessionId: string; readonly descriptor: Descriptor }
-  | { readonly kind: "damaged"; readonly sessionId: string; readonly reason: string };
+  /** Of the program that Holdfast descends from: what it says is to be proven first (I81). */
+  | { readonly kind: "older"; readonly sessionId: string; readonly record: OlderRecord }
+  | {
+      readonly kind: "damaged";
+      readonly sessionId: string;
+      readonly reason: string;
+      /** What it still says of one, 0 if nothing. */
+      readonly epoch: number;
+    };
 
 export interface BareIntent {
   readonly intent: StopIntent;
@@ -52,16 +69,21 @@ export function readWorkerFiles(fs: FileSystem, home: string): WorkerFiles {
 }
 
 function readDescriptor(fs: FileSystem, home: string, sessionId: string): DescriptorRead {
-  const damaged = (reason: string): DescriptorRead => ({ kind: "damaged", sessionId, reason });
   const read = readBounded(fs, descriptorPath(home, sessionId), MAX_DESCRIPTOR_BYTES);
+  const text = read.kind === "read" ? Buffer.from(read.bytes).toString("utf8") : "";
+  const damaged = (reason: string): DescriptorRead => ({ kind: "damaged", sessionId, reason, epoch: epochIn(text) });
   if (read.kind !== "read") return damaged(`its descriptor is ${read.kind}`);
   let value: unknown;
   try {
-    value = JSON.parse(Buffer.from(read.bytes).toString("utf8"));
+    value = JSON.parse(text);
   } catch {
     // The bytes stay as evidence; the parser's words say nothing more.
     return damaged("its descriptor is not JSON");
   }
+  const older = readOlder(value, sessionId);
+  if (older.kind === "older") return { kind: "older", sessionId, record: older.record };
+  if (older.kind === "incomplete") return damaged(`its descriptor, of an older form, is incomplete: ${older.path}`);
+  if (older.kind === "another") return damaged("its descriptor names another session");
   const parsed = descriptorSchema.safeParse(value);
   if (!parsed.success) return damaged(`its descriptor is incomplete: ${parsed.error.issues[0]?.path.join(".") ?? ""}`);
   if (parsed.data.schemaVersion !== DESCRIPTOR_VERSION)
@@ -70,6 +92,22 @@ function readDescriptor(fs: FileSystem, home: string, sessionId: string): Descri
   return { kind: "descriptor", sessionId, descriptor: parsed.data };
 }
 
+/** A floor may be too high and never too low: also what is not understood otherwise is believed here (I165). */
+function epochIn(text: string): number {
+  const named = [...text.matchAll(/"epoch":\s*(\d+)/g)].map(([, digits]) => Number(digits));
+  return Math.max(0, ...named.filter((epoch) => epoch <= MAX_EPOCH));
+}
+
 /** The highest epoch that a descriptor names. */
-export const highestEpoch = ({ descriptors }: WorkerFiles): number =>
-  Math.max(0, ...descriptors.map((read) => (read.kind === "descriptor" ? read.descriptor.epoch : 0)));
+export const highestEpoch = ({ descriptors }: WorkerFiles): number => Math.max(0, ...descriptors.map(epochOf));
+
+function epochOf(read: DescriptorRead): number {
+  switch (read.kind) {
+    case "descriptor":
+      return read.descriptor.epoch;
+    case "damaged":
+      return read.epoch;
+    case "older":
+      return 0;
+  }
+}

@@ -5,6 +5,8 @@ import {
   enum as oneOf,
   int,
   looseObject,
+  maximum,
+  nonnegative,
   nullable,
   number,
   object,
@@ -16,6 +18,9 @@ import { identitySchema } from "@holdfast/client/protocol";
 import type { LaunchTime, StopIntent, WorkerProcess } from "./lifecycle/state.ts";
 import { goals } from "./lifecycle/state.ts";
 
+/** An epoch is the name of a file, of at most fifteen digits (`OWNER_FILE`), and another one comes after it. */
+export const MAX_EPOCH = 10 ** 14;
+
 /**
  * `<home>/workers/<sessionId>.json`, version 2: exists while there is, or may be, a process, and for a recovering or failed session
  * with its last, proven dead one.
@@ -24,7 +29,7 @@ export const descriptorSchema = looseObject({
   schemaVersion: number(),
   sessionId: string(),
   lifecycle: oneOf(["starting", "ready", "recovering", "failed"]),
-  epoch: int(),
+  epoch: int().check(nonnegative(), maximum(MAX_EPOCH)),
   process: object({
     generation: string(),
     identity: identitySchema,
@@ -34,6 +39,8 @@ export const descriptorSchema = looseObject({
     lifelinePath: nullable(string()),
     /** Not in those of workers that were launched before there was such a thing. */
     cgroupPath: _default(nullable(string()), null),
+    /** Those that do not say it are of the first. */
+    protocol: _default(nullable(int()), 1),
   }),
   launches: array(object({ bootId: nullable(string()), at: number() })),
   stop: optional(object({ stopId: string(), requestedAt: string(), goal: oneOf(goals), force: boolean() })),
@@ -52,6 +59,16 @@ export interface DescriptorShape {
   readonly reason?: string;
   readonly code?: "session_failed" | "needs_fresh_environment";
 }
+
+/** Without the stamps. */
+export const shapeOf = ({ lifecycle, process, launches, stop, reason, code }: Descriptor): DescriptorShape => ({
+  lifecycle,
+  process,
+  launches,
+  ...(stop ? { stop } : {}),
+  ...(reason === undefined ? {} : { reason }),
+  ...(code === undefined ? {} : { code }),
+});
 
 export const DESCRIPTOR_VERSION = 2;
 export const descriptorPath = (home: string, sessionId: string): string => `${home}/workers/${sessionId}.json`;

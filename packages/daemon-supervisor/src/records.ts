@@ -18,7 +18,7 @@ import { descriptorPath, encodeDescriptor, intentPath } from "./descriptor.ts";
 import type { DescriptorShape } from "./descriptor.ts";
 import { workersFolder } from "./home.ts";
 import { durableShape } from "./lifecycle/durable.ts";
-import type { State, StopIntent } from "./lifecycle/state.ts";
+import type { LaunchTime, State, StopIntent } from "./lifecycle/state.ts";
 import type { Persisted, RequestStamp } from "./registry.ts";
 
 interface RecordsOptions {
@@ -55,6 +55,11 @@ export class Records {
   /** What a boot found, so that an unchanged state writes nothing. */
   known(sessionId: string, shape: DescriptorShape): void {
     this.#written.set(sessionId, JSON.stringify(shape));
+  }
+
+  /** Of an older form: whatever comes next is written, or the file removed. */
+  knownOlder(sessionId: string): void {
+    this.#written.set(sessionId, UNKNOWN);
   }
 
   knownIntents(sessionId: string, paths: readonly string[]): void {
@@ -105,9 +110,9 @@ export class Records {
 
   async #write(sessionId: string, { state, last, request }: Persisted): Promise<void> {
     const { catalog } = this.#options;
-    const { wanted, failure, descriptor } = durableShape(state ?? last);
+    const { wanted, failure, descriptor, launches } = durableShape(state ?? last);
     await catalog.update(sessionId, (record) => ({
-      ...withRequest(record, request),
+      ...withLaunches(withRequest(record, request), state === null ? [] : launches),
       wanted,
       failure: state === null ? null : failure,
       lastError: failure?.reason ?? (state?.name === "ready" ? null : record.lastError),
@@ -184,6 +189,12 @@ export function withRequest(record: SessionRecord, request: RequestStamp | null)
   const { recentRequests = [] } = record;
   if (!request || recentRequests.some(({ requestId }) => requestId === request.requestId)) return record;
   return { ...record, recentRequests: [...recentRequests, request].slice(-RECENT_REQUESTS) };
+}
+
+/** Most sessions never have any: then nothing is written. */
+function withLaunches(record: SessionRecord, launches: readonly LaunchTime[]): SessionRecord {
+  const isSame = JSON.stringify(record.launches ?? []) === JSON.stringify(launches);
+  return isSame ? record : { ...record, launches: [...launches] };
 }
 
 /** Kept in a session's own record until the home's journal has them; more pile up only where that takes nothing. */

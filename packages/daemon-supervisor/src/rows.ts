@@ -41,9 +41,12 @@ export interface RowParts {
   readonly now?: Millis;
   /** Why its records cannot be written. */
   readonly problem?: unknown;
+  /** Why its worker, which may live, can be neither reached nor told to be gone. */
+  readonly unreached?: string | null;
 }
 
-export function rowOf({ record, state, report, quarantine, now = 0, problem = null }: RowParts): SessionRow {
+export function rowOf(parts: RowParts): SessionRow {
+  const { record, state, report, quarantine, now = 0, problem = null, unreached = null } = parts;
   const process = state && "process" in state ? state.process : null;
   const visible = state ? visibleState(state, report !== null) : restingState[record.wanted];
   const hasProcess = process !== null && visible !== "failed" && state?.name !== "recovering";
@@ -66,7 +69,11 @@ export function rowOf({ record, state, report, quarantine, now = 0, problem = nu
     openOperations: report?.openOperations ?? 0,
     memoryBytes: null,
     reason:
-      quarantine ?? unwrittenReason(problem) ?? (state && endingReason(state, now)) ?? reasonOf(record, state, report),
+      quarantine ??
+      unwrittenReason(problem) ??
+      (state && endingReason(state, now)) ??
+      unreached ??
+      reasonOf(record, state, report),
   };
 }
 

@@ -3,8 +3,10 @@ import { ProtocolError } from "@holdfast/client/protocol";
 import type { SessionRecord } from "@holdfast/session-worker/transport";
 import type { Channels } from "./effects/channels.ts";
 import type { Context } from "./effects/context.ts";
+import type { State } from "./lifecycle/state.ts";
 import { damagedRow, rowOf } from "./rows.ts";
 import { select } from "./select.ts";
+import { verdictOf, whyUnknown } from "@holdfast/session-worker/transport";
 
 /** Sessions as clients name and see them: selectors in, rows out. */
 export class Sessions {
@@ -53,14 +55,25 @@ export class Sessions {
     const record = this.#context.catalog.get(sessionId);
     const quarantine = this.quarantined.get(sessionId) ?? null;
     if (!record) return damagedRow(sessionId, quarantine ?? "its record is gone");
+    const state = this.#context.registry.published(sessionId);
     return rowOf({
       record,
-      state: this.#context.registry.published(sessionId),
+      state,
       report: this.#channels.report(sessionId),
       quarantine,
       now: this.#context.clock.monotonic(),
       problem: this.#context.registry.problem(sessionId),
+      unreached: this.#whyUnreached(state),
     });
+  }
+
+  /** Of a worker that is waited for and does not come: it cannot be spoken to, or cannot be told from others (I134, I163). */
+  #whyUnreached(state: State | null): string | null {
+    if (state?.name !== "reconnecting" && state?.name !== "stopping") return null;
+    const { process } = state;
+    if (process === null) return null;
+    const verdict = verdictOf(this.#context.observer, process);
+    return verdict.kind === "unknown" ? whyUnknown(verdict.why) : this.#channels.mismatch(process);
   }
 
   /** The row of a session that a verb has just worked on. Throws `session_not_found` for one that was deleted meanwhile. */

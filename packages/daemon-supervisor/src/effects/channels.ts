@@ -1,5 +1,5 @@
 import type { Duplex } from "node:stream";
-import { ConnectionLost, Peer } from "@holdfast/client/protocol";
+import { ConnectionLost, Peer, ProtocolError } from "@holdfast/client/protocol";
 import { reasonOf } from "@holdfast/shared-process";
 import {
   WORKER_PROTOCOL_VERSION,
@@ -14,6 +14,7 @@ import type { Authenticate, WorkerHello, WorkerReport } from "@holdfast/session-
 import type { Stamp } from "../lifecycle/answers.ts";
 import type { StopIntent, WorkerProcess } from "../lifecycle/state.ts";
 import { awaitsProcess } from "../lifecycle/reduce.ts";
+import { mismatchOf, unspoken } from "../mismatch.ts";
 import type { Context } from "./context.ts";
 import { freshValues } from "./context.ts";
 import { abortAfter } from "./abort-after.ts";
@@ -43,6 +44,12 @@ interface ChannelParts {
   readonly dial: Dial;
   readonly onReport: (sessionId: string, report: WorkerReport) => void;
 }
+type Greeting = Extract<WorkerHello, { kind: "hello" }>;
+type Opened =
+  | { readonly kind: "opened"; readonly peer: Peer; readonly hello: Greeting }
+  | { readonly kind: "closed" }
+  /** It answered, in words that are not ours: no later try will be understood either. */
+  | { readonly kind: "unspoken"; readonly reason: string };
 
 /** The authenticated control channels to workers: one per session at most. */
 export class Channels {
@@ -52,6 +59,8 @@ export class Channels {
   readonly #onReport: (sessionId: string, report: WorkerReport) => void;
   readonly #channels = new Map<string, Channel>();
   readonly #connecting = new Set<string>();
+  /** Why workers that live cannot be spoken to, by generation. */
+  readonly #unspoken = new Map<string, string>();
 
   constructor(context: Context, { watcher, dial, onReport }: ChannelParts) {
     this.#context = context;
@@ -70,6 +79,11 @@ export class Channels {
 
   peer(sessionId: string): Peer | null {
     return this.#channels.get(sessionId)?.peer ?? null;
+  }
+
+  /** Why this worker, which may well live, cannot be spoken to; `null` where nothing is known against it. */
+  mismatch(process: WorkerProcess): string | null {
+    return mismatchOf(process) ?? this.#unspoken.get(process.generation) ?? null;
   }
 
   /** Connects and authenticates until it works or the state no longer wants it. */
@@ -91,6 +105,10 @@ export class Channels {
       const { clock } = this.#context;
       const since = clock.monotonic();
       while (this.#isWanted(sessionId, process)) {
+        // It stays listed until it ends or is stopped (DESIGN §9), and its end is told as any other's. One of our own is asked whatever
+        // protocol its record names: its refusal also says which epoch it knows (I165).
+        if (process.protocol === null || this.#unspoken.has(process.generation))
+          return this.#watcher.watch(sessionId, process);
         if (await this.#attempt(sessionId, process)) return;
         this.#watcher.look(sessionId, process);
         const waited = clock.monotonic() - since;
@@ -168,22 +186,27 @@ export class Channels {
     sessionId: string,
     process: WorkerProcess,
     onNotification: (method: string, params: unknown) => void,
-  ): Promise<{ readonly peer: Peer; readonly hello: Extract<WorkerHello, { kind: "hello" }> } | null> {
+  ): Promise<Opened> {
     const peer = new Peer(this.#dial(process.socketPath), { onNotification });
     const parameters = this.credentials(sessionId, process, "control");
     const { signal, timer } = abortAfter(this.#context.clock, AUTHENTICATE_MS);
     try {
-      const hello = helloSchema.parse(await peer.request("authenticate", parameters, { signal }));
-      if (hello.kind === "hello") return { peer, hello };
-      if (hello.why === "stale_epoch") this.#context.onOwnershipLost(hello.epoch);
+      const answer = helloSchema.safeParse(await peer.request("authenticate", parameters, { signal }));
+      const hello = answer.success ? answer.data : null;
+      if (hello?.kind === "hello") return { kind: "opened", peer, hello };
+      peer.destroy();
+      if (hello === null) return { kind: "unspoken", reason: unspoken.form };
       this.#context.log.warn({ sessionId, why: hello.why }, "a worker refused this supervisor");
+      if (hello.why === "protocol") return { kind: "unspoken", reason: unspoken.version(hello.protocol ?? null) };
+      if (hello.why === "stale_epoch") this.#context.onOwnershipLost(hello.epoch);
     } catch (error) {
+      peer.destroy();
+      if (error instanceof ProtocolError && error.code === "usage") return { kind: "unspoken", reason: unspoken.form };
       this.#context.log.debug({ sessionId, reason: reasonOf(error) }, "a worker does not answer yet");
     } finally {
       timer[Symbol.dispose]();
     }
-    peer.destroy();
-    return null;
+    return { kind: "closed" };
   }
 
   async #attempt(sessionId: string, process: WorkerProcess): Promise<boolean> {
@@ -192,7 +215,8 @@ export class Channels {
     const opened = await this.#open(sessionId, process, (method, params) =>
       this.#receive(sessionId, generation, { method, params }),
     );
-    if (!opened) return false;
+    if (opened.kind === "unspoken") this.#unspoken.set(generation, opened.reason);
+    if (opened.kind !== "opened") return false;
     if (opened.peer.closed || !this.#isWanted(sessionId, process)) {
       opened.peer.destroy();
       return false;

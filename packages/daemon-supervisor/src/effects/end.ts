@@ -163,7 +163,9 @@ export class Ender {
     return now - since >= RETAIN_AFTER_MS;
   }
 
-  #removeRunFiles({ socketPath, lifelinePath }: WorkerProcess): void {
+  #removeRunFiles({ socketPath, lifelinePath, protocol }: WorkerProcess): void {
+    // Somebody else named and made those.
+    if (protocol === null) return;
     // Names carry the generation, so nobody else can have bound or made them.
     removeFile(this.#context.fs, socketPath);
     if (lifelinePath !== null) removeFile(this.#context.fs, lifelinePath);

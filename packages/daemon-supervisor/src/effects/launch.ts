@@ -17,7 +17,7 @@ const passing = new Set<LaunchFailure["code"]>(["too_many_open_files", "spawn_fa
 
 const noDescriptors = new Set(["EMFILE", "ENFILE", "too_many_open_files"]);
 
-type Draft = Omit<WorkerProcess, "identity" | "cgroupPath">;
+type Draft = Omit<WorkerProcess, "identity" | "cgroupPath" | "protocol">;
 
 /** Starts workers behind their gates, and keeps hold of those that are children of this supervisor. */
 export class Launcher {
@@ -66,7 +66,8 @@ export class Launcher {
     const child = launched.process;
     this.#context.counters.launches += 1;
     this.#children.set(generation, child);
-    const process = { ...draft, cgroupPath: child.cgroup?.path ?? null, identity: child.identity };
+    const cgroupPath = child.cgroup?.path ?? null;
+    const process = { ...draft, cgroupPath, identity: child.identity, protocol: WORKER_PROTOCOL_VERSION };
     const { kind } = registry.answer(stamp, { type: "spawned", generation, process });
     // Nobody waits for it: with its gate shut it ends by itself.
     if (kind !== "move") void child.discard();

@@ -105,7 +105,8 @@ export class Watcher {
     const { generation, identity } = process;
     const verdict = verdictOf(observer, process);
     if (verdict.kind !== "current") return { kind: "not-sent", verdict };
-    const options = { environment: { name: GENERATION_NAME, value: generation } };
+    // What a record of an older form names was not started by us, and has no generation: its proven identity is all there is.
+    const options = process.protocol === null ? {} : { environment: { name: GENERATION_NAME, value: generation } };
     const handle = this.#children.handleOf(generation) ?? this.#held.get(generation);
     return handle ? handle.signal(signal, options) : observer.signal(identity, signal, options);
   }

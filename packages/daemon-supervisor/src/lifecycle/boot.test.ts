@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { bootTable, decideBoot } from "./boot.ts";
 import type { Found } from "./boot.ts";
 
-const inputs: Found[] = (["damaged", "none", "failed", "process"] as const).flatMap((record) =>
+const inputs: Found[] = (["damaged", "none", "ended", "failed", "process"] as const).flatMap((record) =>
   (["running", "passive", "stopped", "archived"] as const).flatMap((wanted) =>
     ([null, "stop", "archive", "passivate", "replace"] as const).flatMap((intent) =>
       (["current", "unknown", "gone"] as const).map((verdict) => ({ record, wanted, intent, verdict })),
@@ -10,8 +10,8 @@ const inputs: Found[] = (["damaged", "none", "failed", "process"] as const).flat
   ),
 );
 
-it("fires exactly one row for each of 240 inputs", () => {
-  expect(inputs).toHaveLength(240);
+it("fires exactly one row for each of 300 inputs", () => {
+  expect(inputs).toHaveLength(300);
   for (const found of inputs) expect([found, bootTable.filter(({ fires }) => fires(found)).length]).toEqual([found, 1]);
 });
 
@@ -28,7 +28,7 @@ it("I129 brings back nothing that was stopped or archived", () => {
 });
 
 it("I130 I168 finishes a stop that left only its bare name", () => {
-  const bare = inputs.filter(({ record, intent }) => record === "none" && intent !== null);
+  const bare = inputs.filter(({ record, intent }) => (record === "none" || record === "ended") && intent !== null);
   expect(new Set(bare.map(decideBoot))).toEqual(new Set(["finalize"]));
 });
 
@@ -42,4 +42,9 @@ it("I27 I130 resumes every intent, whatever became of the process", () => {
 it("I134 finalizes and recovers only what is proven gone", () => {
   const unproven = inputs.filter(({ record, verdict }) => record === "process" && verdict !== "gone");
   expect(new Set(unproven.map(decideBoot))).toEqual(new Set(["continue_stop", "reconnect"]));
+});
+
+it("I83 leaves no older record behind that a later start would look at again", () => {
+  const decisions = inputs.filter(({ record }) => record === "ended").map(decideBoot);
+  expect(new Set(decisions)).toEqual(new Set(["finalize", "stay_passivated", "launch"]));
 });

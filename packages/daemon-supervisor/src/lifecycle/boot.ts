@@ -4,7 +4,8 @@ import type { Goal } from "./state.ts";
 
 /** What a supervisor finds of one session at its start, without asking anybody. */
 export interface Found {
-  readonly record: "damaged" | "none" | "failed" | "process";
+  /** `ended`: of an older form, whose process is proven gone or who rests; its file goes with the first record of ours. */
+  readonly record: "damaged" | "none" | "ended" | "failed" | "process";
   readonly wanted: Wanted;
   readonly intent: Goal | null;
   readonly verdict: "current" | "unknown" | "gone";
@@ -28,6 +29,7 @@ interface BootRow {
 }
 
 const ending = ({ intent, wanted }: Found): boolean => intent !== null || wanted !== "running";
+const unnamed = ({ record, intent }: Found): boolean => (record === "none" || record === "ended") && intent === null;
 const withProcess = ({ record }: Found): boolean => record === "process";
 
 /**
@@ -41,23 +43,28 @@ export const bootTable: readonly BootRow[] = [
   {
     // Written as a bare name on a full disk, before there was a descriptor or after it went (I130).
     name: "its stop is to be finished",
-    fires: ({ record, intent }) => record === "none" && intent !== null,
+    fires: ({ record, intent }) => (record === "none" || record === "ended") && intent !== null,
+    decision: "finalize",
+  },
+  {
+    // Only so does the older record go: a later start must not find a stranger by its number.
+    name: "rests stopped, beside an older record",
+    fires: (f) => unnamed(f) && f.record === "ended" && (f.wanted === "stopped" || f.wanted === "archived"),
     decision: "finalize",
   },
   {
     name: "rests stopped",
-    fires: ({ record, wanted, intent }) =>
-      record === "none" && intent === null && (wanted === "stopped" || wanted === "archived"),
+    fires: (f) => unnamed(f) && f.record === "none" && (f.wanted === "stopped" || f.wanted === "archived"),
     decision: "leave",
   },
   {
     name: "rests passive",
-    fires: ({ record, wanted, intent }) => record === "none" && intent === null && wanted === "passive",
+    fires: (f) => unnamed(f) && f.wanted === "passive",
     decision: "stay_passivated",
   },
   {
     name: "was to be launched",
-    fires: ({ record, wanted, intent }) => record === "none" && intent === null && wanted === "running",
+    fires: (f) => unnamed(f) && f.wanted === "running",
     decision: "launch",
   },
   {

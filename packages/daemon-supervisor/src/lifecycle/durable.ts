@@ -1,6 +1,6 @@
 import type { Wanted } from "@holdfast/session-worker/transport";
 import type { DescriptorShape } from "../descriptor.ts";
-import type { Goal, State, StateNamed } from "./state.ts";
+import type { Goal, LaunchTime, State, StateNamed } from "./state.ts";
 
 /** What must be on disk before a state is visible (DESIGN §3.1). `keep`: the descriptor stays what it was. */
 export interface DurableShape {
@@ -8,6 +8,8 @@ export interface DurableShape {
   readonly descriptor: DescriptorShape | "keep" | "none";
   /** Kept in the session's own record, since a launch may fail before it has a descriptor. */
   readonly failure: Pick<StateNamed<"failed">, "code" | "reason"> | null;
+  /** Likewise: written before the spawn, so that a supervisor that ends in it, again and again, spends the budget (I154). */
+  readonly launches: readonly LaunchTime[];
 }
 
 export const wantedAfter: Record<Goal, Wanted> = {
@@ -21,9 +23,10 @@ export const wantedAfter: Record<Goal, Wanted> = {
 export const durableShape = (state: State): DurableShape => ({
   ...placed(state),
   failure: state.name === "failed" ? { code: state.code, reason: state.reason } : null,
+  launches: state.name === "passivated" ? [] : state.launches,
 });
 
-function placed(state: State): Omit<DurableShape, "failure"> {
+function placed(state: State): Omit<DurableShape, "failure" | "launches"> {
   switch (state.name) {
     case "launching":
       return { wanted: "running", descriptor: "keep" };

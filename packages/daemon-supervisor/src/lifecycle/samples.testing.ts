@@ -17,6 +17,7 @@ export const processOf = (generation: string): WorkerProcess => ({
   marker: "marker",
   lifelinePath: null,
   cgroupPath: null,
+  protocol: 1,
 });
 
 export const freshOf = (generation: string, missingEnvironment: readonly string[] = []): Fresh => ({

@@ -16,6 +16,8 @@ export interface WorkerProcess {
   readonly lifelinePath: string | null;
   /** Directory of the cgroup of the worker and all that it starts; `null` where none could be made. */
   readonly cgroupPath: string | null;
+  /** Version of the private transport that it speaks; `null`: none of ours, as a record of an older form names it. */
+  readonly protocol: number | null;
 }
 
 /** The weakest first: of two that meet, the stronger counts. */

@@ -8,7 +8,8 @@ import { readAllSessions } from "../catalog.ts";
 import type { RecordRead } from "../catalog.ts";
 import type { Descriptor } from "../descriptor.ts";
 import { readWorkerFiles } from "../descriptor-files.ts";
-import type { WorkerFiles } from "../descriptor-files.ts";
+import type { DescriptorRead, WorkerFiles } from "../descriptor-files.ts";
+import { OLDER_FORM } from "../older/form.ts";
 import { ownerState } from "./owner.ts";
 import type { OfflineOwner } from "./owner.ts";
 import type { Retained } from "./retained.ts";
@@ -66,7 +67,7 @@ export function viewHome(
   );
   const { workers, quarantined } = sort(files, records, observer);
   for (const read of files.descriptors)
-    if (read.kind === "damaged") problems.push(`${home}: ${read.sessionId}: ${read.reason}`);
+    if (read.kind !== "descriptor") problems.push(`${home}: ${read.sessionId}: ${whyKept(read)}`);
   return {
     home,
     owner,
@@ -82,6 +83,10 @@ export function viewHome(
 
 const NO_RECORD = "it has a worker record but no session record";
 
+/** A number that only an older form names is looked at by daemons alone, which prove it and write it down (I90). */
+const whyKept = (read: Exclude<DescriptorRead, { kind: "descriptor" }>): string =>
+  read.kind === "damaged" ? read.reason : OLDER_FORM;
+
 function sort(
   { descriptors }: WorkerFiles,
   records: ReadonlyMap<string, SessionRecord>,
@@ -91,8 +96,8 @@ function sort(
   const quarantined: { sessionId: string; reason: string }[] = [];
   for (const read of descriptors) {
     const { sessionId } = read;
-    if (read.kind === "damaged") {
-      quarantined.push({ sessionId, reason: read.reason });
+    if (read.kind !== "descriptor") {
+      quarantined.push({ sessionId, reason: whyKept(read) });
       continue;
     }
     const { descriptor } = read;

@@ -38,7 +38,7 @@ function scanOf(processes: readonly FoundProcess[], problem?: string): Environme
 }
 
 function worker(pid: number, verdict: WorkerView["verdict"], marker = MARKER): WorkerView {
-  const paths = { socketPath: "/h/run/w.sock", lifelinePath: null, cgroupPath: null };
+  const paths = { socketPath: "/h/run/w.sock", lifelinePath: null, cgroupPath: null, protocol: 1 };
   const launched = { generation: GENERATION, identity: identity(pid), token: "t", marker, ...paths };
   const stamps = { schemaVersion: 2, epoch: 1, updatedAt: "" };
   const descriptor = { ...stamps, sessionId: "s1", lifecycle: "ready", process: launched, launches: [] } as const;

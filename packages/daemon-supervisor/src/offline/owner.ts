@@ -8,7 +8,13 @@ import { topOwner } from "@holdfast/session-worker/transport";
 export type OfflineOwner =
   | { readonly kind: "none" }
   | { readonly kind: "alive" | "gone" | "stopped"; readonly record: OwnerRecord }
-  | { readonly kind: "unknown"; readonly why: string; readonly record: OwnerRecord | null };
+  | {
+      readonly kind: "unknown";
+      readonly why: string;
+      readonly record: OwnerRecord | null;
+      /** It is of another machine. */
+      readonly isElsewhere?: true;
+    };
 
 /** Who owns a home, by its records and the kernel alone. */
 export function ownerState(
@@ -26,7 +32,7 @@ export function ownerState(
     case "free":
       return record ? { kind: state.why, record } : { kind: "none" };
     case "unknown":
-      return { kind: "unknown", why: state.why, record };
+      return { ...state, record };
   }
 }
 

@@ -3,6 +3,7 @@ import { VERSION } from "@holdfast/client/protocol";
 import type { OwnerRecord, SessionState } from "@holdfast/client/protocol";
 import { startIdOf } from "@holdfast/shared-process";
 import type { EnvironmentScan, Verdict } from "@holdfast/shared-process";
+import { mismatchOf } from "../mismatch.ts";
 import { MARKER_NAME } from "../names.ts";
 import { canonical } from "./discover.ts";
 import { mayLive } from "./home-view.ts";
@@ -153,7 +154,7 @@ function workerOf(home: string, worker: WorkerView, scan: EnvironmentScan): PsWo
     memoryBytes: usage?.rssBytes ?? null,
     cpuPercent: usage && usage.ageSeconds > 0 ? Math.round((usage.cpuSeconds / usage.ageSeconds) * 1000) / 10 : null,
     clients: null,
-    reason: reason ?? record?.lastError ?? null,
+    reason: reason ?? mismatchOf(process) ?? record?.lastError ?? null,
   };
 }
 

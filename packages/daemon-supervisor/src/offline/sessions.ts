@@ -23,6 +23,7 @@ import { readWorkerFiles } from "../descriptor-files.ts";
 import type { Descriptor } from "../descriptor.ts";
 import type { BareIntent } from "../descriptor-files.ts";
 import { wantedAfter } from "../lifecycle/durable.ts";
+import { OLDER_FORM } from "../older/form.ts";
 import { lastTurn } from "../last-turn.ts";
 import { wantedOfGone } from "../left.ts";
 import { pageOf } from "../page.ts";
@@ -43,7 +44,10 @@ export function rowsOffline(
     const descriptor = descriptors.get(read.record.sessionId);
     const quarantine = descriptor?.kind === "damaged" ? descriptor.reason : null;
     const record = intended(read.record, files.intents.get(read.record.sessionId));
-    if (descriptor?.kind !== "descriptor") return rowOf({ record, state: null, report: null, quarantine });
+    if (descriptor?.kind !== "descriptor") {
+      const row = rowOf({ record, state: null, report: null, quarantine });
+      return descriptor?.kind === "older" && row.state !== "stopped" ? { ...row, reason: OLDER_FORM } : row;
+    }
     return withDescriptor(home, record, { descriptor: descriptor.descriptor, observer });
   });
 }

@@ -55,6 +55,15 @@ it("I134 I163 never takes a home whose owner cannot be observed", () => {
     expect(epochOf(claim(observing({ kind: "unknown", why })))).toBe("unknown");
 });
 
+it("I163 a home whose owner is of another machine is refused, and says what to do", () => {
+  claim(real, { identity: { ...self, machineId: "of another machine" } });
+  const refused = claim(real);
+  expect(refused).toMatchObject({
+    state: { isElsewhere: true, why: expect.stringMatching(/another machine.*agent doctor/) },
+  });
+  expect(readdirSync(`${home}/owner`)).toEqual(["1.json"]);
+});
+
 it("takes over at once from an owner that said it stopped", () => {
   const first = claim(real);
   if (first.kind === "claimed") first.ownership.enter("stopped", null);

@@ -12,7 +12,7 @@ export type OwnerState =
   | { readonly kind: "free"; readonly why: "stopped" | "gone" }
   | { readonly kind: "alive"; readonly record: OwnerRecord }
   /** Cannot be told: never replaced (I134). */
-  | { readonly kind: "unknown"; readonly why: string };
+  | { readonly kind: "unknown"; readonly why: string; readonly isElsewhere?: true };
 
 /** Whether a home can be claimed. A silent owner is alive; only proof of its end frees the home (I132, I138). */
 export function judgeOwner(observer: ProcessObserver, home: string, top: TopOwner): OwnerState {
@@ -28,8 +28,17 @@ export function judgeOwner(observer: ProcessObserver, home: string, top: TopOwne
     case "replaced":
       return { kind: "free", why: "gone" };
     case "unknown":
-      return { kind: "unknown", why: `its owner cannot be observed: ${verdict.why}` };
+      return verdict.why === "other-host" ? elsewhere(record) : { kind: "unknown", why: notObserved(verdict.why) };
   }
+}
+
+const notObserved = (why: string): string => `its owner cannot be observed: ${why}`;
+
+/** Nothing here proves what became of a process of another machine: nothing of the home is acted upon (I163). */
+function elsewhere({ epoch, identity }: OwnerRecord): OwnerState {
+  const owner = `a daemon on another machine (epoch ${epoch}, process ${identity.pid} there)`;
+  const why = `it belongs to ${owner}: end that one there, or see agent doctor where that machine is no more`;
+  return { kind: "unknown", why, isElsewhere: true };
 }
 
 /** Every owner holds a lifeline of this form for life; those of the gone are held by nobody. */

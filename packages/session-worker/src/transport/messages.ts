@@ -28,6 +28,9 @@ import { identitySchema } from "@holdfast/client/protocol";
  *     worker/stop {stopId, goal}       ──▶     acknowledges with its grace, ends, exits 0
  *
  * A connection of purpose `attach` asks `session/attach` once and then only receives events.
+ *
+ * `authenticate` and its refusals keep their form in every version: by them a supervisor of another version learns that it cannot
+ * speak to this worker, or that it is no longer the newest (I26).
  */
 export const WORKER_PROTOCOL_VERSION = 1;
 
@@ -70,7 +73,9 @@ export const helloSchema = union([
     pid: int(),
     report: reportSchema,
   }),
-  object({ kind: literal("refused"), why: oneOf(["token", "generation", "protocol"]) }),
+  object({ kind: literal("refused"), why: oneOf(["token", "generation"]) }),
+  /** `protocol`: what this worker speaks; the first workers did not say it. */
+  object({ kind: literal("refused"), why: literal("protocol"), protocol: optional(int()) }),
   object({ kind: literal("refused"), why: literal("stale_epoch"), epoch: int() }),
 ]);
 export type WorkerHello = Infer<typeof helloSchema>;

@@ -27,6 +27,8 @@ export const sessionRecordSchema = looseObject({
   failure: optional(
     nullable(looseObject({ code: oneOf(["session_failed", "needs_fresh_environment"]), reason: string() })),
   ),
+  /** Recovery launches inside the budget's window: here, since one that cannot be spawned has no worker record to stand in. */
+  launches: optional(array(object({ bootId: nullable(string()), at: number() }))),
 });
 export type SessionRecord = Infer<typeof sessionRecordSchema>;
 export type Wanted = SessionRecord["wanted"];

@@ -41,4 +41,10 @@ describe("verdictOf", () => {
     const { observer, identity, lifelinePath } = await recorded("pidfd");
     expect(verdictOf(observer, { identity, lifelinePath })).toEqual({ kind: "current", basis: "kernel-id" });
   });
+
+  it("I163 takes a lifeline for nothing where the record is of another machine: its holders are not seen here", async () => {
+    const { observer, identity, lifelinePath } = await recorded("narrow");
+    const elsewhere = { ...identity, machineId: "of another machine" };
+    expect(verdictOf(observer, { identity: elsewhere, lifelinePath })).toEqual({ kind: "unknown", why: "other-host" });
+  });
 });

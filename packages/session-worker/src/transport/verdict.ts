@@ -1,5 +1,5 @@
 import { probeLifeline } from "@holdfast/shared-process";
-import type { ProcessIdentity, ProcessObserver, Verdict } from "@holdfast/shared-process";
+import type { ProcessIdentity, ProcessObserver, UnknownWhy, Verdict } from "@holdfast/shared-process";
 
 export interface Observed {
   readonly identity: ProcessIdentity;
@@ -9,11 +9,20 @@ export interface Observed {
 /**
  * Fresh, never cached. A lifeline that nobody holds proves the end where /proc cannot tell (I164), and also where a number and a start
  * tick seem to tell the opposite: whoever has them now is somebody else (I131). What the kernel's own id says stands: a FIFO may have
- * been replaced, by a restored copy of the home say.
+ * been replaced, by a restored copy of the home say. And a FIFO shows the holders of this machine alone: where the home is shared, those
+ * of another one hold it unseen (I163).
  */
 export function verdictOf(observer: ProcessObserver, { identity, lifelinePath }: Observed): Verdict {
   const verdict = observer.verdict(identity);
-  const isOpen = verdict.kind === "unknown" || (verdict.kind === "current" && verdict.basis === "start-time");
+  const isOpen =
+    (verdict.kind === "unknown" && verdict.why !== "other-host") ||
+    (verdict.kind === "current" && verdict.basis === "start-time");
   if (lifelinePath === null || !isOpen) return verdict;
   return probeLifeline(lifelinePath) === "released" ? { kind: "gone", why: "lifeline-released" } : verdict;
 }
+
+/** For people, with the one cause that they can do something about spelled out. */
+export const whyUnknown = (why: UnknownWhy): string =>
+  why === "other-host"
+    ? "its process is on another machine: it is neither signalled nor replaced from here (agent doctor)"
+    : `its process cannot be observed: ${why}`;

@@ -42,5 +42,14 @@ it("admits the newest epoch that proved itself, and names it to older ones", () 
   expect(fence.admit(params({ epoch: 5 }))).toEqual({ kind: "admitted" });
   expect([fence.isCurrent(3), fence.isCurrent(5)]).toEqual([false, true]);
   expect(fence.admit(params({ generation: "x" }))).toEqual({ kind: "refused", why: "generation" });
-  expect(fence.admit(params({ protocol: 2 }))).toEqual({ kind: "refused", why: "protocol" });
+  expect(fence.admit(params({ protocol: 2, epoch: 5 }))).toEqual({ kind: "refused", why: "protocol", protocol: 1 });
+});
+
+it("I165 names the epoch also to a stale supervisor of another protocol, and takes a newer one's", () => {
+  const fence = new EpochFence(orders);
+  expect(fence.admit(params({ protocol: 2, epoch: 2 }))).toEqual({ kind: "refused", why: "stale_epoch", epoch: 3 });
+  expect(fence.admit(params({ protocol: 2, epoch: 4 }))).toEqual({ kind: "refused", why: "protocol", protocol: 1 });
+  expect(fence.isCurrent(3)).toBe(false);
+  expect(fence.admit(params({ protocol: 2, epoch: 9, token: "wrong" }))).toEqual({ kind: "refused", why: "token" });
+  expect(fence.isCurrent(4)).toBe(true);
 });

@@ -19,9 +19,11 @@ export class EpochFence {
     if (!sameText(token, this.#orders.token)) return { kind: "refused", why: "token" };
     if (sessionId !== this.#orders.sessionId || generation !== this.#orders.generation)
       return { kind: "refused", why: "generation" };
-    if (protocol !== WORKER_PROTOCOL_VERSION) return { kind: "refused", why: "protocol" };
+    // Before the protocol: whatever it speaks, it owns the home, or hears that it no longer does (I165).
     if (epoch < this.#highest) return { kind: "refused", why: "stale_epoch", epoch: this.#highest };
     this.#highest = epoch;
+    if (protocol !== WORKER_PROTOCOL_VERSION)
+      return { kind: "refused", why: "protocol", protocol: WORKER_PROTOCOL_VERSION };
     return { kind: "admitted" };
   }
 
