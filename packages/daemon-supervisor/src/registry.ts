@@ -21,6 +21,8 @@ export interface RequestStamp {
   readonly requestId: string;
   /** SHA-256 (hex) over method and content. */
   readonly hash: string;
+  /** Names of values that it brought, which the session needs from now on (I59). */
+  readonly secretNames?: readonly string[];
 }
 
 /** `state` is `null` when the registration ends: its descriptor goes. `last` is the state in memory when that was decided. */

@@ -41,9 +41,19 @@ export interface RowParts {
   readonly now?: Millis;
   /** Why its records cannot be written. */
   readonly problem?: unknown;
+  /** Why its worker refuses this supervisor. */
+  readonly refused?: string | null;
 }
 
-export function rowOf({ record, state, report, quarantine, now = 0, problem = null }: RowParts): SessionRow {
+export function rowOf({
+  record,
+  state,
+  report,
+  quarantine,
+  now = 0,
+  problem = null,
+  refused = null,
+}: RowParts): SessionRow {
   const process = state && "process" in state ? state.process : null;
   const visible = state ? visibleState(state, report !== null) : restingState[record.wanted];
   const hasProcess = process !== null && visible !== "failed" && state?.name !== "recovering";
@@ -66,12 +76,19 @@ export function rowOf({ record, state, report, quarantine, now = 0, problem = nu
     openOperations: report?.openOperations ?? 0,
     memoryBytes: null,
     reason:
-      quarantine ?? unwrittenReason(problem) ?? (state && endingReason(state, now)) ?? reasonOf(record, state, report),
+      quarantine ??
+      unwrittenReason(problem) ??
+      refusedReason(refused) ??
+      (state && endingReason(state, now)) ??
+      reasonOf(record, state, report),
   };
 }
 
 const unwrittenReason = (problem: unknown): string | null =>
   problem === null ? null : `its records cannot be written: ${whyOf(problem)}`;
+
+const refusedReason = (refused: string | null): string | null =>
+  refused === null ? null : `its worker refuses this daemon (${refused}): only a stop ends it`;
 
 /** Why an end takes long, once it does. */
 function endingReason(state: State, now: Millis): string | null {

@@ -60,6 +60,7 @@ export class Sessions {
       quarantine,
       now: this.#context.clock.monotonic(),
       problem: this.#context.registry.problem(sessionId),
+      refused: this.#channels.refused(sessionId),
     });
   }
 

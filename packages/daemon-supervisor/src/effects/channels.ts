@@ -14,8 +14,17 @@ import type { Authenticate, WorkerHello, WorkerReport } from "@holdfast/session-
 import type { StopIntent, WorkerProcess } from "../lifecycle/state.ts";
 import { awaitsProcess } from "../lifecycle/reduce.ts";
 import type { Context } from "./context.ts";
-import { freshValues } from "./context.ts";
+import { freshValues, secretsOf } from "./context.ts";
 import type { Watcher } from "./watch.ts";
+
+type Hello = Extract<WorkerHello, { kind: "hello" }>;
+type Refusal = Extract<WorkerHello, { kind: "refused" }>;
+
+type Opened =
+  | { readonly kind: "opened"; readonly peer: Peer; readonly hello: Hello }
+  | { readonly kind: "refused"; readonly why: Refusal["why"] }
+  /** It does not answer, or not yet. */
+  | { readonly kind: "silent" };
 
 interface Channel {
   readonly generation: string;
@@ -40,6 +49,8 @@ export class Channels {
   readonly #onReport: (sessionId: string, report: WorkerReport) => void;
   readonly #channels = new Map<string, Channel>();
   readonly #connecting = new Set<string>();
+  /** Why a worker will not have this supervisor, by session. */
+  readonly #refused = new Map<string, { readonly generation: string; readonly why: string }>();
 
   constructor(context: Context, watcher: Watcher, onReport: (sessionId: string, report: WorkerReport) => void) {
     this.#context = context;
@@ -55,47 +66,57 @@ export class Channels {
     return this.#channels.get(sessionId)?.refusal ?? null;
   }
 
+  /** Why the worker that a session waits for refuses this supervisor; `null` while it does not. */
+  refused(sessionId: string): string | null {
+    const refused = this.#refused.get(sessionId);
+    return refused && this.#isAwaited(sessionId, refused.generation) ? refused.why : null;
+  }
+
   peer(sessionId: string): Peer | null {
     return this.#channels.get(sessionId)?.peer ?? null;
   }
 
-  /** Connects and authenticates until it works or the state no longer wants it. */
+  /**
+   * Connects and authenticates until it works, is refused or the state no longer wants it. Any other trouble may pass: a worker is
+   * asked again for as long as it takes. A refusal would be the same each time, so that only its end is awaited then (I102).
+   */
   async connect(sessionId: string, process: WorkerProcess): Promise<void> {
-    const live = this.#of(sessionId, process.generation);
+    const { generation } = process;
+    const live = this.#of(sessionId, generation);
     if (live && !live.peer.closed) {
       const fresh = freshValues(this.#context, sessionId);
-      this.#context.registry.dispatch(sessionId, {
-        type: "hello",
-        generation: process.generation,
-        phase: live.phase,
-        fresh,
-      });
+      this.#context.registry.dispatch(sessionId, { type: "hello", generation, phase: live.phase, fresh });
       return;
     }
-    if (this.#connecting.has(process.generation)) return;
-    this.#connecting.add(process.generation);
+    if (this.#connecting.has(generation)) return;
+    this.#connecting.add(generation);
     try {
       const { clock } = this.#context;
       const since = clock.monotonic();
-      while (this.#isWanted(sessionId, process)) {
-        if (await this.#attempt(sessionId, process)) return;
+      while (this.#isAwaited(sessionId, generation)) {
+        const attempt = await this.#attempt(sessionId, process);
+        if (attempt === "connected") return;
+        if (attempt === "refused") {
+          this.#watcher.watch(sessionId, process);
+          return;
+        }
         this.#watcher.look(sessionId, process);
         const waited = clock.monotonic() - since;
         await this.#pause(Math.min(LAST_RETRY_MS, Math.max(FIRST_RETRY_MS, waited * RETRY_SHARE)));
       }
     } finally {
-      this.#connecting.delete(process.generation);
+      this.#connecting.delete(generation);
     }
   }
 
   async startWorker(sessionId: string, process: WorkerProcess): Promise<void> {
-    const { registry, catalog, secrets } = this.#context;
+    const { registry, catalog } = this.#context;
     const { generation } = process;
     const channel = this.#of(sessionId, generation);
     const record = catalog.get(sessionId);
     if (!channel || !record) return;
     try {
-      const environment = { ...record.environment, ...secrets.get(sessionId) };
+      const environment = { ...record.environment, ...secretsOf(this.#context, sessionId) };
       const restored = this.#context.fs.exists(`${sessionDirectory(this.#context.home, sessionId)}/transcript.jsonl`);
       const answer = startResultSchema.parse(await channel.peer.request("worker/start", { environment, restored }));
       if (answer.kind === "serving") {
@@ -151,33 +172,37 @@ export class Channels {
     sessionId: string,
     process: WorkerProcess,
     onNotification: (method: string, params: unknown) => void,
-  ): Promise<{ readonly peer: Peer; readonly hello: Extract<WorkerHello, { kind: "hello" }> } | null> {
+  ): Promise<Opened> {
     const socket = connect(process.socketPath);
     const peer = new Peer(socket, { onNotification });
     const parameters = this.credentials(sessionId, process, "control");
     try {
       const signal = AbortSignal.timeout(AUTHENTICATE_MS);
       const hello = helloSchema.parse(await peer.request("authenticate", parameters, { signal }));
-      if (hello.kind === "hello") return { peer, hello };
+      if (hello.kind === "hello") return { kind: "opened", peer, hello };
       if (hello.why === "stale_epoch") this.#context.onOwnershipLost(hello.epoch);
       this.#context.log.warn({ sessionId, why: hello.why }, "a worker refused this supervisor");
+      peer.destroy();
+      return { kind: "refused", why: hello.why };
     } catch (error) {
       this.#context.log.debug({ sessionId, reason: reasonOf(error) }, "a worker does not answer yet");
     }
     peer.destroy();
-    return null;
+    return { kind: "silent" };
   }
 
-  async #attempt(sessionId: string, process: WorkerProcess): Promise<boolean> {
+  async #attempt(sessionId: string, process: WorkerProcess): Promise<"connected" | "refused" | "silent"> {
     const { registry } = this.#context;
     const { generation } = process;
     const opened = await this.#open(sessionId, process, (method, params) =>
       this.#receive(sessionId, generation, { method, params }),
     );
-    if (!opened) return false;
-    if (opened.peer.closed || !this.#isWanted(sessionId, process)) {
+    if (opened.kind === "refused") this.#refused.set(sessionId, { generation, why: opened.why });
+    else this.#refused.delete(sessionId);
+    if (opened.kind !== "opened") return opened.kind;
+    if (opened.peer.closed || !this.#isAwaited(sessionId, generation)) {
       opened.peer.destroy();
-      return false;
+      return "silent";
     }
     const { phase, report } = opened.hello;
     const channel: Channel = { generation, peer: opened.peer, phase, report, refusal: null };
@@ -190,7 +215,7 @@ export class Channels {
     this.#onReport(sessionId, channel.report);
     const fresh = freshValues(this.#context, sessionId);
     registry.dispatch(sessionId, { type: "hello", generation, phase: opened.hello.phase, fresh });
-    return true;
+    return "connected";
   }
 
   #receive(sessionId: string, generation: string, message: { method: string; params: unknown }): void {
@@ -216,7 +241,7 @@ export class Channels {
     return channel?.generation === generation ? channel : null;
   }
 
-  #isWanted(sessionId: string, { generation }: WorkerProcess): boolean {
+  #isAwaited(sessionId: string, generation: string): boolean {
     return awaitsProcess(this.#context.registry.newest(sessionId), generation);
   }
 

@@ -23,6 +23,12 @@ const SWEEP_GRACE_MS = 1_000;
 /** A leftover that cannot be proven gone by then is retained, not waited for (DESIGN §3.3). */
 const RETAIN_AFTER_MS = 10_000;
 
+interface Order {
+  readonly goal: StopIntent["goal"];
+  /** Asked anew after each wait, in the turn of what only this goal may do (I17): a resume may have rescinded it meanwhile. */
+  readonly isCurrent: () => boolean;
+}
+
 /** Ends what a worker left behind once it is proven gone: its tree, its open work, its run-time files. */
 export class Ender {
   readonly #context: Context;
@@ -58,6 +64,7 @@ export class Ender {
         counters.interruptedActions += (await opened.store.settleInterrupted()).length;
         await this.#retain(opened.store, left);
         this.#removeRunFiles(process);
+        this.#collected.forget(generation);
         counters.recoveries += 1;
         const fresh = freshValues(this.#context, sessionId);
         registry.dispatch(sessionId, { type: "settled", generation, fresh });
@@ -74,14 +81,20 @@ export class Ender {
   /** The idempotent end of a stop (I13): whatever fails is tried again by the finalizer's timer. */
   finalize(sessionId: string, process: WorkerProcess | null, intent: StopIntent): Promise<void> {
     const { registry } = this.#context;
-    const { stopId } = intent;
+    const { stopId, goal } = intent;
+    // A changed goal has its own clean-up behind this one, and what it keeps must not be settled here (I7).
+    const order = { goal, isCurrent: () => this.#isCurrent(sessionId, stopId) };
     return this.#stores.inLane(sessionId, async () => {
       try {
+        if (!order.isCurrent()) return;
         const left = process ? await this.#sweep(process, intent.force) : [];
-        // A changed goal has its own clean-up behind this one, and what it keeps must not be settled here (I7, I17).
-        if (!this.#isCurrent(sessionId, stopId)) return;
-        await this.#settleUnlessFull(sessionId, intent, left);
-        if (process) this.#removeRunFiles(process);
+        if (!order.isCurrent()) return;
+        await this.#settleUnlessFull(sessionId, order, left);
+        if (!order.isCurrent()) return;
+        if (process) {
+          this.#removeRunFiles(process);
+          this.#collected.forget(process.generation);
+        }
         registry.dispatch(sessionId, { type: "finalized", stopId, fresh: freshValues(this.#context, sessionId) });
       } catch (error) {
         const reason = reasonOf(error);
@@ -96,7 +109,8 @@ export class Ender {
     const directory = `${sessionDirectory(this.#context.home, sessionId)}/journal`;
     const report = readJournal(directory, operationKinds, this.#context.fs);
     if (report.kind !== "ok" || !report.open.some(isAction)) return Promise.resolve();
-    return this.#stores.inLane(sessionId, () => this.#settleFor(sessionId, { goal: "stop" }, []));
+    const isCurrent = (): boolean => this.#context.registry.newest(sessionId) === null;
+    return this.#stores.inLane(sessionId, () => this.#settleFor(sessionId, { goal: "stop", isCurrent }, []));
   }
 
   #isCurrent(sessionId: string, stopId: string): boolean {
@@ -105,11 +119,11 @@ export class Ender {
   }
 
   /** Only the worker's own death gates the end of a stop; a full disk leaves the settling to the resume that may come. */
-  async #settleUnlessFull(sessionId: string, intent: StopIntent, left: readonly RetainedProcess[]): Promise<void> {
+  async #settleUnlessFull(sessionId: string, order: Order, left: readonly RetainedProcess[]): Promise<void> {
     try {
-      await this.#settleFor(sessionId, intent, left);
+      await this.#settleFor(sessionId, order, left);
     } catch (error) {
-      if (!takesNothing(error) || intent.goal === "passivate" || intent.goal === "replace") throw error;
+      if (!takesNothing(error) || order.goal === "passivate" || order.goal === "replace") throw error;
       this.#context.log.warn(
         { sessionId, reason: reasonOf(error), left },
         "the disk takes nothing; open work is settled at the resume",
@@ -117,11 +131,8 @@ export class Ender {
     }
   }
 
-  async #settleFor(
-    sessionId: string,
-    { goal }: Pick<StopIntent, "goal">,
-    left: readonly RetainedProcess[],
-  ): Promise<void> {
+  /** What was interrupted and what is left is settled under any goal; the rest only while the goal stands. */
+  async #settleFor(sessionId: string, order: Order, left: readonly RetainedProcess[]): Promise<void> {
     const opened = await this.#stores.open(sessionId);
     if (opened.kind === "refused") {
       // Damaged files stay as they are (I71); a stop is not held up by what it could not settle (I167).
@@ -132,17 +143,24 @@ export class Ender {
     const { store } = opened;
     try {
       await store.settleInterrupted();
-      if (goal === "stop" || goal === "archive") await this.#settleStopped(store);
-      if (goal === "passivate") store.append({ type: "state", state: "passivated" });
+      await this.#sayEnd(store, order);
       await this.#retain(store, left);
     } finally {
       await this.#stores.close(sessionId);
     }
-    if (!store.remembers) removeJournal(`${sessionDirectory(this.#context.home, sessionId)}/journal`, this.#context.fs);
+    if (store.remembers || !order.isCurrent()) return;
+    removeJournal(`${sessionDirectory(this.#context.home, sessionId)}/journal`, this.#context.fs);
   }
 
-  async #settleStopped(store: SessionStore): Promise<void> {
+  async #sayEnd(store: SessionStore, { goal, isCurrent }: Order): Promise<void> {
+    if (!isCurrent() || goal === "replace") return;
+    if (goal === "passivate") {
+      store.append({ type: "state", state: "passivated" });
+      return;
+    }
+    // Says of all that waits that it is cancelled before it first waits itself: a later resume comes too late for it.
     await store.cancelAll("stopped");
+    if (!isCurrent()) return;
     store.append({ type: "state", state: "stopped" });
     await store.sync();
   }
@@ -155,7 +173,7 @@ export class Ender {
   }
 
   async #sweep(process: WorkerProcess, force: boolean): Promise<readonly RetainedProcess[]> {
-    const { home, observer, clock } = this.#context;
+    const { home, observer, clock, ports } = this.#context;
     const { generation, marker, cgroupPath } = process;
     const report = await endTree({
       marker: { name: MARKER_NAME, value: marker },
@@ -166,13 +184,13 @@ export class Ender {
       spare: isNested,
       observer,
       clock,
+      ...(ports ? { ports } : {}),
     });
     // The groups of earlier workers stay for as long as kept programs do.
     if (cgroupPath !== null) removeLeftoverCgroups(home, { directory: dirname(cgroupPath) });
     if (report.scan === "incomplete" && !this.#isLong(generation))
       throw new CodedError("scan_incomplete", "processes could not be listed");
     this.#since.delete(generation);
-    this.#collected.forget(generation);
     const { processes: unproven } = report.unproven;
     if (unproven.length > 0) this.#context.log.warn({ generation, unproven }, "may be of the session; not signalled");
     return leftBy(report, marker);

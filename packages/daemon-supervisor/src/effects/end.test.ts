@@ -1,0 +1,70 @@
+import { sessionDirectory } from "@holdfast/session-worker/transport";
+import { expect, it } from "vitest";
+import { freshOf, intentOf } from "../lifecycle/samples.testing.ts";
+import type { State } from "../lifecycle/state.ts";
+import { HOME, SESSION, World } from "../world.testing.ts";
+
+type Goal = "stop" | "archive";
+
+const SOCKET = `${HOME}/run/g.sock`;
+const JOURNAL = `${sessionDirectory(HOME, SESSION)}/journal`;
+
+/** A stop whose worker is proven gone, with the files of that one or with prompts that it did not dispatch. */
+async function stopped(goal: Goal, ...prompts: string[]): Promise<World> {
+  const world = await World.create();
+  await world.admit(...prompts);
+  const process = prompts.length > 0 ? null : world.worker();
+  if (process) world.disk.plant(process.socketPath, Buffer.from(""));
+  const intent = intentOf(goal);
+  const finalizing = { process, launches: [], intent, since: 0, problem: null, due: null };
+  world.enroll({ name: "finalizing", ...finalizing }, { type: "finalize", process, intent });
+  return world;
+}
+
+const lines = (world: World, type: string): number => world.transcript().filter((line) => line.type === type).length;
+const isWaiting = (state: State | null): boolean => state?.name === "recovering" && state.phase === "waiting";
+
+/** Rescinds a stop after so many turns, unless its clean-up is over by then, and looks what became of its prompt. */
+async function rescindAfter(turns: number, goal: Goal): Promise<"over" | "kept" | "cancelled"> {
+  const world = await stopped(goal, "r");
+  await world.turns(turns);
+  if (world.state() === null) return "over";
+  const before = [lines(world, "action_cancelled"), lines(world, "state")];
+  world.registry.dispatch(SESSION, { type: "resume", by: "resume", fresh: freshOf("h") });
+  await world.until(() => isWaiting(world.state()));
+  await world.registry.drained();
+  expect([lines(world, "action_cancelled"), lines(world, "state")], `after ${turns} turns`).toEqual(before);
+  const store = await world.open("h");
+  const kept = store.actions().map(({ requestId }) => requestId);
+  await store.close();
+  expect(kept, `after ${turns} turns`).toEqual(before[0] === 0 ? ["r"] : []);
+  expect(world.context.catalog.get(SESSION)?.wanted).toBe("running");
+  return before[0] === 0 ? "kept" : "cancelled";
+}
+
+it.each(["stop", "archive"] as const)(
+  "I17 I118 the clean-up of %s that a resume rescinds at any moment of its clean-up cancels and says nothing from then on",
+  async (goal) => {
+    const outcomes = new Set<string>();
+    for (let turns = 0; !outcomes.has("over"); turns += 1) outcomes.add(await rescindAfter(turns, goal));
+    expect(outcomes).toEqual(new Set(["kept", "cancelled", "over"]));
+  },
+);
+
+it("I17 a clean-up that is rescinded at any moment removes nothing from then on: the next one finds it as it was", async () => {
+  const outcomes = new Set<string>();
+  for (let turns = 0; !outcomes.has("over"); turns += 1) {
+    const world = await stopped("stop");
+    const exist = (): string => [SOCKET, JOURNAL].map((path) => world.disk.exists(path)).join();
+    await world.turns(turns);
+    const before = world.state() === null ? "over" : exist();
+    outcomes.add(before);
+    // Whoever cleans up looks at the processes first.
+    const found = new Set<string>();
+    world.table.beforeCall = () => void found.add(exist());
+    world.registry.dispatch(SESSION, { type: "resume", by: "resume", fresh: freshOf("h") });
+    if (before !== "over") await world.until(() => isWaiting(world.state()));
+    expect([...found], `after ${turns} turns`).toEqual(before === "over" ? [] : [before]);
+  }
+  expect(outcomes).toEqual(new Set(["true,true", "true,false", "over"]));
+});
