@@ -6,15 +6,23 @@ import type { SessionRecord, SessionStore } from "@holdfast/session-worker/trans
 import { pino } from "pino";
 import { Catalog } from "./catalog.ts";
 import { newCounters } from "./counters.ts";
+import { Changes } from "./changes.ts";
+import { Channels } from "./effects/channels.ts";
 import { Collected } from "./effects/collected.ts";
 import type { Context } from "./effects/context.ts";
 import { freshValues } from "./effects/context.ts";
 import { Ender } from "./effects/end.ts";
 import { Stores } from "./effects/stores.ts";
+import { Watcher } from "./effects/watch.ts";
+import { Lanes } from "./lanes.ts";
 import { processOf } from "./lifecycle/samples.testing.ts";
-import type { Effect, State, WorkerProcess } from "./lifecycle/state.ts";
+import type { Effect, Fresh, State, WorkerProcess } from "./lifecycle/state.ts";
 import { Records } from "./records.ts";
 import { Registry } from "./registry.ts";
+import { Names } from "./server/names.ts";
+import { Requests } from "./server/requests.ts";
+import type { Services } from "./server/services.ts";
+import { Sessions } from "./sessions.ts";
 import { sessionRecordOf } from "./session-record.testing.ts";
 
 export const SESSION = "01a2aaaa-0000-7000-8000-000000000001";
@@ -32,6 +40,8 @@ export class World {
   readonly ender: Ender;
   readonly records: Records;
   readonly collected: Collected;
+  readonly watcher: Watcher;
+  readonly channels: Channels;
 
   private constructor() {
     const { disk, clock, table } = this;
@@ -69,6 +79,28 @@ export class World {
     this.stores = new Stores(this.context);
     this.collected = new Collected(this.context);
     this.ender = new Ender(this.context, this.stores, this.collected);
+    this.watcher = new Watcher(this.context, { handleOf: () => null }, this.collected);
+    this.channels = new Channels(this.context, this.watcher, () => undefined);
+  }
+
+  /** What request handlers work with. */
+  services(): Services {
+    const { context, channels, stores, ender, records } = this;
+    return {
+      context,
+      channels,
+      stores,
+      ender,
+      records,
+      sessions: new Sessions(context, channels),
+      requests: new Requests(context, () => true),
+      names: new Names(context.catalog),
+      changes: new Changes(context.clock),
+      lanes: new Lanes(),
+      shutdown: () => undefined,
+      socketPath: () => null,
+      status: () => "current",
+    };
   }
 
   /** With one session, whose worker of generation `g` has gone. */
@@ -87,6 +119,10 @@ export class World {
   worker(generation = "g"): WorkerProcess {
     const marker = systemIds.newToken(18);
     return { ...processOf(generation), marker, socketPath: `${HOME}/run/${generation}.sock` };
+  }
+
+  fresh(): Fresh {
+    return freshValues(this.context, SESSION);
   }
 
   enroll(state: State, ...effects: Effect[]): void {
@@ -116,6 +152,14 @@ export class World {
     const store = await this.open("g");
     for (const requestId of requestIds) await store.admit({ requestId, hash: "h", kind: "prompt", text: requestId });
     await store.close();
+  }
+
+  /** Paths of all files below a directory. */
+  files(directory = HOME): string[] {
+    return this.disk.readdir(directory).flatMap((name) => {
+      const path = `${directory}/${name}`;
+      return this.disk.lstat(path).isDirectory() ? this.files(path) : [path];
+    });
   }
 
   transcript(): { readonly type: string; readonly state?: string }[] {
