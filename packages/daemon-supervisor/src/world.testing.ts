@@ -194,4 +194,4 @@ export class World {
   }
 }
 
-const TURNS = 5_000;
+const TURNS = 200_000;

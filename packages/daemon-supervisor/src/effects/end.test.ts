@@ -1,4 +1,4 @@
-import { sessionDirectory } from "@holdfast/session-worker/transport";
+import { readRetained, sessionDirectory } from "@holdfast/session-worker/transport";
 import { expect, it } from "vitest";
 import { freshOf, intentOf } from "../lifecycle/samples.testing.ts";
 import type { State } from "../lifecycle/state.ts";
@@ -67,4 +67,61 @@ it("I17 a clean-up that is rescinded at any moment removes nothing from then on:
     expect([...found], `after ${turns} turns`).toEqual(before === "over" ? [] : [before]);
   }
   expect(outcomes).toEqual(new Set(["true,true", "true,false", "over"]));
+});
+
+/** A session that a stop left a process of, which its journal names; its worker is gone. */
+async function retaining(...pids: number[]): Promise<{ world: World; retained: () => number[] }> {
+  const world = await World.create();
+  const store = await world.open("g");
+  for (const pid of pids) {
+    world.table.start({ pid });
+    const seen = world.context.observer.identify(pid);
+    if (seen.kind !== "identified") throw new Error(seen.why);
+    await store.retained.add({ identity: seen.identity, command: "left", marker: "m", marked: true, kept: false });
+  }
+  await store.close();
+  const directory = sessionDirectory(HOME, SESSION);
+  return { world, retained: () => readRetained(directory, world.disk).map(({ identity }) => identity.pid) };
+}
+
+const finalizing = (goal: Goal) =>
+  ({ process: null, launches: [], intent: intentOf(goal), since: 0, problem: null, due: null }) as const;
+const finalize = { type: "finalize", process: null, intent: intentOf("stop") } as const;
+
+it("I36 a clean-up ends the entries of processes that are proven gone, whoever left them, and no other", async () => {
+  const { world, retained } = await retaining(50, 51);
+  world.table.reap(50);
+  world.enroll({ name: "finalizing", ...finalizing("stop") }, finalize);
+  await world.until(() => world.state() === null);
+  expect(retained()).toEqual([51]);
+});
+
+it("I32 I35 a clean-up that loses the journal is not over: nothing is recorded as ended, and nothing is removed", async () => {
+  const { world, retained } = await retaining(50);
+  world.table.reap(50);
+  // Another owner opens it in the middle of the clean-up, whose records are refused from then on.
+  world.table.beforeCall = () => {
+    world.table.beforeCall = () => {};
+    void world.open("other");
+  };
+  world.enroll({ name: "finalizing", ...finalizing("stop") }, finalize);
+  await world.until(() => world.state()?.name === "finalizing" && world.state()?.due !== null);
+  expect(world.state()).toMatchObject({ problem: expect.stringMatching(/journal/) });
+  expect([retained(), world.disk.exists(JOURNAL)]).toEqual([[50], true]);
+});
+
+it("I31 a clean-up is tried again for as long as its stop stands, however often, and for no other stop", async () => {
+  const { world } = await retaining();
+  world.disk.inject({ call: "open", errno: "EIO", pathEnds: "transcript.jsonl", lasting: true });
+  world.enroll({ name: "finalizing", ...finalizing("stop") }, finalize);
+  const tries = (stopId: string): number =>
+    world.effects.filter((effect) => effect.type === "finalize" && effect.intent.stopId === stopId).length;
+  await world.until(() => tries("s") === 12);
+  world.registry.dispatch(SESSION, { type: "stop", intent: intentOf("archive", "a") });
+  const before = tries("s");
+  await world.until(() => tries("a") === 3);
+  expect(tries("s")).toBe(before);
+  world.disk.heal();
+  await world.until(() => world.state() === null);
+  expect(world.context.catalog.get(SESSION)?.wanted).toBe("archived");
 });

@@ -11,6 +11,7 @@ import {
 import type { RetainedProcess, SessionStore } from "@holdfast/session-worker/transport";
 import type { StopIntent, WorkerProcess } from "../lifecycle/state.ts";
 import { MARKER_NAME } from "../names.ts";
+import { verdictOf } from "../verdict.ts";
 import { takesNothing } from "../disk.ts";
 import type { Collected } from "./collected.ts";
 import type { Context } from "./context.ts";
@@ -168,7 +169,9 @@ export class Ender {
   /** What is left is listed until it is gone; it holds up nothing (I167). */
   async #retain(store: SessionStore, left: readonly RetainedProcess[]): Promise<void> {
     const { observer } = this.#context;
-    await store.retained.settle(({ identity }) => ["gone", "replaced"].includes(observer.verdict(identity).kind));
+    const kindOf = (identity: RetainedProcess["identity"]): string =>
+      verdictOf(observer, { identity, lifelinePath: null }).kind;
+    await store.retained.settle(({ identity }) => ["gone", "replaced"].includes(kindOf(identity)));
     await Promise.all(left.map((process) => store.retained.add(process)));
   }
 

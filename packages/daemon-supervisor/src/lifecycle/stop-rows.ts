@@ -38,7 +38,8 @@ export const stopping: Row<"stopping"> = {
       { type: "discard", process },
       { type: "watch", process },
     ),
-  spawn_failed: (state) => finalize(state, state.intent, state.since),
+  spawn_failed: (state) =>
+    state.process ? ignore("it was spawned: only its own end counts") : finalize(state, state.intent, state.since),
   hello: (state, _event, now) => {
     // A successor found the intent and has reached the worker: it is asked, also when it was taken for silent before (I23).
     const { process, intent, phase } = state;

@@ -6,6 +6,7 @@ import { stopHome } from "./force-stop-home.ts";
 import { hasSessions } from "./force-stop-plan.ts";
 import type { ForceStopPlan, ForceStopRequest, Kept, Kind, PlannedHome } from "./force-stop-plan.ts";
 import type { Orphan } from "./orphans.ts";
+import { verdictOf } from "../verdict.ts";
 import { survey } from "./survey.ts";
 
 interface Stopped {
@@ -80,7 +81,7 @@ async function endOrphans(
     progress(`process ${pid} (${orphan.command}): ${problem ?? "ended"}`);
   };
   for (const orphan of others) {
-    const { kind } = observer.verdict(orphan.identity);
+    const { kind } = verdictOf(observer, { identity: orphan.identity, lifelinePath: null });
     // A stop of its session has ended it, or what it ran in took it along.
     note(orphan, kind === "gone" || kind === "replaced" ? null : "it is not certain any more that it is nobody's");
   }

@@ -7,6 +7,7 @@ import { viewHome } from "./home-view.ts";
 import type { HomeView } from "./home-view.ts";
 import { findOrphans } from "./orphans.ts";
 import type { KnownMarker, Orphan } from "./orphans.ts";
+import { verdictOf } from "../verdict.ts";
 import { retainedOf } from "./retained.ts";
 
 /** What of Holdfast this user runs on this machine, at one moment. */
@@ -76,7 +77,10 @@ function retainedOnly(homes: readonly HomeView[], orphans: readonly Orphan[], ob
   const isListed = (pid: number): boolean => orphans.some(({ identity }) => identity.pid === pid);
   return homes.flatMap(({ home, retained }) =>
     retained
-      .filter(({ identity }) => !isListed(identity.pid) && observer.verdict(identity).kind === "current")
+      .filter(
+        ({ identity }) =>
+          !isListed(identity.pid) && verdictOf(observer, { identity, lifelinePath: null }).kind === "current",
+      )
       .map(({ identity, sessionId, marker, marked }) => {
         const proof = { name: MARKER_NAME, value: marker };
         const found = { id: startIdOf(identity), identity, command: "?", proof, byIdentity: !marked };
