@@ -125,3 +125,23 @@ it("I31 a clean-up is tried again for as long as its stop stands, however often,
   await world.until(() => world.state() === null);
   expect(world.context.catalog.get(SESSION)?.wanted).toBe("archived");
 });
+
+it("I167 ends what only its descent told also when its clean-up comes again", async () => {
+  const [pid, left] = [4_190_050, 4_190_060];
+  const { world, retained } = await retaining();
+  world.table.start({ pid });
+  const seen = world.context.observer.identify(pid);
+  if (seen.kind !== "identified") throw new Error(seen.why);
+  // It has neither the marker nor, soon, a parent, and it cannot be killed: it is to be listed.
+  world.table.start({ pid: left, ppid: pid, ignores: ["SIGTERM", "SIGKILL"] });
+  const process = { ...world.worker(), identity: seen.identity };
+  world.collected.collect(process);
+  world.table.reap(pid);
+  world.table.change(left, { ppid: 1 });
+  world.disk.inject({ call: "open", errno: "EIO", pathEnds: "transcript.jsonl", lasting: true });
+  world.enroll({ name: "finalizing", ...finalizing("stop"), process }, { ...finalize, process });
+  await world.until(() => world.state()?.due !== null);
+  world.disk.heal();
+  await world.until(() => world.state() === null);
+  expect(retained()).toEqual([left]);
+});
