@@ -166,7 +166,7 @@ function livingWriter({ home, fs, observer }: Context, sessionId: string): numbe
   if (report.kind !== "ok" || report.released) return null;
   const identity = safeParse(identitySchema, report.owner.identity);
   if (!identity.success) return null;
-  const { kind } = observer.verdict(identity.data);
+  const { kind } = verdictOf(observer, { identity: identity.data, lifelinePath: null });
   return kind === "current" || kind === "unknown" ? identity.data.pid : null;
 }
 

@@ -34,6 +34,13 @@ export function readSessionRecordAt(fs: FileSystem, directory: string, sessionId
   }
 }
 
+/** Throws `usage` for one that is too long to be written. */
+export function encodeRecord(record: SessionRecord): string {
+  const text = `${JSON.stringify(record, null, 2)}\n`;
+  if (Buffer.byteLength(text) <= MAX_WRITTEN_BYTES) return text;
+  throw new ProtocolError("usage", "the session's record would be too long: fewer or shorter options or variables");
+}
+
 export function readAllSessions(fs: FileSystem, home: string): RecordRead[] {
   let names: string[];
   try {
@@ -142,9 +149,7 @@ export class Catalog {
   async #write(changed: SessionRecord): Promise<void> {
     const { sessionId } = changed;
     const record = this.#withoutForgotten(changed);
-    const text = `${JSON.stringify(record, null, 2)}\n`;
-    if (Buffer.byteLength(text) > MAX_WRITTEN_BYTES)
-      throw new ProtocolError("usage", "the session's record would be too long: fewer or shorter options or variables");
+    const text = encodeRecord(record);
     try {
       await replaceFileAsync(this.#fs, sessionRecordPath(this.#home, sessionId), text);
     } catch (error) {

@@ -9,6 +9,7 @@ export const unspoken = {
   form: `its worker answers in a form that this daemon does not know: ${WAY_OUT}`,
   version: (protocol: number | null): string =>
     `its worker speaks ${protocol === null ? "another protocol" : `protocol ${protocol}`}, this daemon ${WORKER_PROTOCOL_VERSION}: ${WAY_OUT}`,
+  refused: (why: string): string => `its worker refuses this daemon (${why}): only a stop ends it`,
 } as const;
 
 /** What its record alone tells. */

@@ -184,11 +184,16 @@ export class Records {
   }
 }
 
-/** One file holds a request's effect and its name: after any crash both are there, or neither (I143). */
+/** One file holds a request's effect, its name and the names it brought: after any crash all are there, or none (I143, I59). */
 export function withRequest(record: SessionRecord, request: RequestStamp | null): SessionRecord {
   const { recentRequests = [] } = record;
   if (!request || recentRequests.some(({ requestId }) => requestId === request.requestId)) return record;
-  return { ...record, recentRequests: [...recentRequests, request].slice(-RECENT_REQUESTS) };
+  const { requestId, hash, secretNames = [] } = request;
+  return {
+    ...record,
+    secretNames: [...new Set([...record.secretNames, ...secretNames])],
+    recentRequests: [...recentRequests, { requestId, hash }].slice(-RECENT_REQUESTS),
+  };
 }
 
 /** Most sessions never have any: then nothing is written. */

@@ -208,3 +208,26 @@ it("I62 an answer to an earlier effect of the same kind, or of an earlier regist
   expect(registry.answer(stampOf("finalize", 1), finalized)).toEqual(stale);
   expect(registry.published("a")?.name).toBe("finalizing");
 });
+
+it("I74 a stop is begun in the turn that asks for it, durable before its first step, and ended by its own id alone", async () => {
+  const disk = gate();
+  const { registry, trace, stampOf } = world((_sessionId, state) =>
+    state?.name === "stopping" ? disk.opened : Promise.resolve(),
+  );
+  registry.enroll("a", ready("g"), []);
+  await registry.drained();
+  trace.length = 0;
+  registry.dispatch("a", { type: "stop", intent: intentOf("stop", "mine") });
+  expect(registry.newest("a")).toMatchObject({ name: "stopping", intent: { stopId: "mine" } });
+  for (let turn = 0; turn < 20; turn += 1) await Promise.resolve();
+  expect(trace).toEqual([]);
+  disk.open();
+  await registry.drained();
+  expect(trace[0]).toBe("a durable stopping");
+  registry.dispatch("a", { type: "process_gone", generation: "g", how: "gone" });
+  const other = { type: "finalized", stopId: "another", fresh: freshOf("f") } as const;
+  await registry.drained();
+  expect(registry.answer(stampOf("finalize"), other).kind).toBe("stale");
+  expect(registry.newest("a")).toMatchObject({ name: "finalizing", intent: { stopId: "mine" } });
+  expect(registry.answer(stampOf("finalize"), { ...other, stopId: "mine" }).kind).toBe("remove");
+});

@@ -32,6 +32,8 @@ export interface RequestStamp {
   readonly requestId: string;
   /** SHA-256 (hex) over method and content. */
   readonly hash: string;
+  /** Names of values that it brought, which the session needs from now on (I59). */
+  readonly secretNames?: readonly string[];
 }
 
 /** `state` is `null` when the registration ends: its descriptor goes. `last` is the state in memory when that was decided. */
@@ -117,8 +119,12 @@ export class Registry {
     const registration = this.#live(sessionId);
     if (!registration) return { kind: "absent" };
     if (answersNewest(registration.issued, event, stamp)) {
-      registration.issued = answered(registration.issued, event);
-      return this.#reduce(sessionId, registration, { event, request: null });
+      const before = registration.issued;
+      registration.issued = answered(before, event);
+      const decision = this.#reduce(sessionId, registration, { event, request: null });
+      // The answer of another stop, say, is none: the right one is still to come.
+      if (decision.kind === "stale") registration.issued = before;
+      return decision;
     }
     const stale = { kind: "stale", why: "another effect" } as const;
     this.#ports.onDecision({ sessionId, before: registration.state, event, decision: stale });

@@ -16,7 +16,7 @@ import type { StopIntent, WorkerProcess } from "../lifecycle/state.ts";
 import { awaitsProcess } from "../lifecycle/reduce.ts";
 import { mismatchOf, unspoken } from "../mismatch.ts";
 import type { Context } from "./context.ts";
-import { freshValues } from "./context.ts";
+import { freshValues, secretsOf } from "./context.ts";
 import { abortAfter } from "./abort-after.ts";
 import type { Watcher } from "./watch.ts";
 
@@ -47,8 +47,9 @@ interface ChannelParts {
 type Greeting = Extract<WorkerHello, { kind: "hello" }>;
 type Opened =
   | { readonly kind: "opened"; readonly peer: Peer; readonly hello: Greeting }
-  | { readonly kind: "closed" }
-  /** It answered, in words that are not ours: no later try will be understood either. */
+  /** It does not answer, or not yet. */
+  | { readonly kind: "silent" }
+  /** It answered, in words that are not ours, or that it will not have this supervisor: a later try would get the same. */
   | { readonly kind: "unspoken"; readonly reason: string };
 
 /** The authenticated control channels to workers: one per session at most. */
@@ -86,48 +87,48 @@ export class Channels {
     return mismatchOf(process) ?? this.#unspoken.get(process.generation) ?? null;
   }
 
-  /** Connects and authenticates until it works or the state no longer wants it. */
+  /**
+   * Connects and authenticates until it works, is refused or the state no longer wants it. Any other trouble may pass: a worker is
+   * asked again for as long as it takes. A refusal would be the same each time, so that only its end is awaited then (I102).
+   */
   async connect(sessionId: string, process: WorkerProcess): Promise<void> {
-    const live = this.#of(sessionId, process.generation);
+    const { generation } = process;
+    const live = this.#of(sessionId, generation);
     if (live && !live.peer.closed) {
       const fresh = freshValues(this.#context, sessionId);
-      this.#context.registry.dispatch(sessionId, {
-        type: "hello",
-        generation: process.generation,
-        phase: live.phase,
-        fresh,
-      });
+      this.#context.registry.dispatch(sessionId, { type: "hello", generation, phase: live.phase, fresh });
       return;
     }
-    if (this.#connecting.has(process.generation)) return;
-    this.#connecting.add(process.generation);
+    if (this.#connecting.has(generation)) return;
+    this.#connecting.add(generation);
     try {
       const { clock } = this.#context;
       const since = clock.monotonic();
-      while (this.#isWanted(sessionId, process)) {
+      while (this.#isAwaited(sessionId, generation)) {
         // It stays listed until it ends or is stopped (DESIGN §9), and its end is told as any other's. One of our own is asked whatever
         // protocol its record names: its refusal also says which epoch it knows (I165).
-        if (process.protocol === null || this.#unspoken.has(process.generation))
-          return this.#watcher.watch(sessionId, process);
-        if (await this.#attempt(sessionId, process)) return;
+        if (process.protocol === null || this.#unspoken.has(generation)) return this.#watcher.watch(sessionId, process);
+        const attempt = await this.#attempt(sessionId, process);
+        if (attempt === "opened") return;
+        if (attempt === "unspoken") continue;
         this.#watcher.look(sessionId, process);
         const waited = clock.monotonic() - since;
         await this.#pause(Math.min(LAST_RETRY_MS, Math.max(FIRST_RETRY_MS, waited * RETRY_SHARE)));
       }
     } finally {
-      this.#connecting.delete(process.generation);
+      this.#connecting.delete(generation);
     }
   }
 
   async startWorker(stamp: Stamp, process: WorkerProcess): Promise<void> {
     const { sessionId } = stamp;
-    const { registry, catalog, secrets } = this.#context;
+    const { registry, catalog } = this.#context;
     const { generation } = process;
     const channel = this.#of(sessionId, generation);
     const record = catalog.get(sessionId);
     if (!channel || !record) return;
     try {
-      const environment = { ...record.environment, ...secrets.get(sessionId) };
+      const environment = { ...record.environment, ...secretsOf(this.#context, sessionId) };
       const restored = this.#context.fs.exists(`${sessionDirectory(this.#context.home, sessionId)}/transcript.jsonl`);
       const answer = startResultSchema.parse(await channel.peer.request("worker/start", { environment, restored }));
       if (answer.kind === "serving") {
@@ -199,6 +200,7 @@ export class Channels {
       this.#context.log.warn({ sessionId, why: hello.why }, "a worker refused this supervisor");
       if (hello.why === "protocol") return { kind: "unspoken", reason: unspoken.version(hello.protocol ?? null) };
       if (hello.why === "stale_epoch") this.#context.onOwnershipLost(hello.epoch);
+      return { kind: "unspoken", reason: unspoken.refused(hello.why) };
     } catch (error) {
       peer.destroy();
       if (error instanceof ProtocolError && error.code === "usage") return { kind: "unspoken", reason: unspoken.form };
@@ -206,20 +208,20 @@ export class Channels {
     } finally {
       timer[Symbol.dispose]();
     }
-    return { kind: "closed" };
+    return { kind: "silent" };
   }
 
-  async #attempt(sessionId: string, process: WorkerProcess): Promise<boolean> {
+  async #attempt(sessionId: string, process: WorkerProcess): Promise<Opened["kind"]> {
     const { registry } = this.#context;
     const { generation } = process;
     const opened = await this.#open(sessionId, process, (method, params) =>
       this.#receive(sessionId, generation, { method, params }),
     );
     if (opened.kind === "unspoken") this.#unspoken.set(generation, opened.reason);
-    if (opened.kind !== "opened") return false;
-    if (opened.peer.closed || !this.#isWanted(sessionId, process)) {
+    if (opened.kind !== "opened") return opened.kind;
+    if (opened.peer.closed || !this.#isAwaited(sessionId, generation)) {
       opened.peer.destroy();
-      return false;
+      return "silent";
     }
     const { phase, report } = opened.hello;
     const channel: Channel = { generation, peer: opened.peer, phase, report, refusal: null };
@@ -232,7 +234,7 @@ export class Channels {
     this.#onReport(sessionId, channel.report);
     const fresh = freshValues(this.#context, sessionId);
     registry.dispatch(sessionId, { type: "hello", generation, phase: opened.hello.phase, fresh });
-    return true;
+    return "opened";
   }
 
   #receive(sessionId: string, generation: string, message: { method: string; params: unknown }): void {
@@ -258,7 +260,7 @@ export class Channels {
     return channel?.generation === generation ? channel : null;
   }
 
-  #isWanted(sessionId: string, { generation }: WorkerProcess): boolean {
+  #isAwaited(sessionId: string, generation: string): boolean {
     return awaitsProcess(this.#context.registry.newest(sessionId), generation);
   }
 

@@ -10,16 +10,16 @@ import type { Context } from "./context.ts";
  * not be told for the session's any more (DESIGN §3.3).
  */
 export class Collected {
-  readonly #context: Pick<Context, "observer" | "log">;
+  readonly #context: Pick<Context, "observer" | "log" | "ports">;
   readonly #byGeneration = new Map<string, ReadonlyMap<string, TreeProcess>>();
 
-  constructor(context: Pick<Context, "observer" | "log">) {
+  constructor(context: Pick<Context, "observer" | "log" | "ports">) {
     this.#context = context;
   }
 
   /** To be called before each signal, in its turn. Never throws: a stop goes on with what is known. */
   collect(worker: WorkerProcess): void {
-    const { observer, log } = this.#context;
+    const { observer, log, ports } = this.#context;
     const { generation, identity, marker } = worker;
     const cgroup = openWorkerCgroup(worker);
     // Whoever is in the group stays in it, so that the sweep finds it there.
@@ -32,6 +32,7 @@ export class Collected {
         // The worker itself is a program of Holdfast's as well, and the root of all the others.
         spare: (one) => !isWorker(one) && isNested(one),
         observer,
+        ...(ports ? { ports } : {}),
       });
       const others = found.processes.filter((one) => !isWorker(one));
       const before = this.#byGeneration.get(generation) ?? new Map<string, TreeProcess>();

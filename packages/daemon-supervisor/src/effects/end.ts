@@ -1,6 +1,6 @@
 import { CodedError, reasonOf } from "@holdfast/shared-process";
 import { readJournal, removeFile, removeJournal } from "@holdfast/recovery-journal";
-import { isAction, operationKinds, sessionDirectory } from "@holdfast/session-worker/transport";
+import { isAction, operationKinds, sessionDirectory, verdictOf } from "@holdfast/session-worker/transport";
 import type { RetainedProcess, SessionStore } from "@holdfast/session-worker/transport";
 import type { Stamp } from "../lifecycle/answers.ts";
 import type { StopIntent, WorkerProcess } from "../lifecycle/state.ts";
@@ -13,6 +13,12 @@ import type { Trees } from "./trees.ts";
 
 /** A leftover that cannot be proven gone by then is retained, not waited for (DESIGN §3.3). */
 const RETAIN_AFTER_MS = 10_000;
+
+interface Order {
+  readonly goal: StopIntent["goal"];
+  /** Asked anew after each wait, in the turn of what only this goal may do (I17): a resume may have rescinded it meanwhile. */
+  readonly isCurrent: () => boolean;
+}
 
 /** Ends what a worker left behind once it is proven gone: its tree, its open work, its run-time files. */
 export class Ender {
@@ -46,6 +52,7 @@ export class Ender {
         counters.interruptedActions += (await opened.store.settleInterrupted()).length;
         await this.#retain(opened.store, left);
         this.#removeRunFiles(process);
+        this.#trees.forget(generation);
         counters.recoveries += 1;
         const fresh = freshValues(this.#context, sessionId);
         registry.answer(stamp, { type: "settled", generation, fresh });
@@ -63,14 +70,20 @@ export class Ender {
   finalize(stamp: Stamp, process: WorkerProcess | null, intent: StopIntent): Promise<void> {
     const { sessionId } = stamp;
     const { registry } = this.#context;
-    const { stopId } = intent;
+    const { stopId, goal } = intent;
+    // A changed goal has its own clean-up behind this one, and what it keeps must not be settled here (I7).
+    const order = { goal, isCurrent: () => this.#isCurrent(sessionId, stopId) };
     return this.#stores.inLane(sessionId, async () => {
       try {
+        if (!order.isCurrent()) return;
         const left = process ? await this.#sweep(process, intent.force) : [];
-        // A changed goal has its own clean-up behind this one, and what it keeps must not be settled here (I7, I17).
-        if (!this.#isCurrent(sessionId, stopId)) return;
-        await this.#settleUnlessFull(sessionId, intent, left);
-        if (process) this.#removeRunFiles(process);
+        if (!order.isCurrent()) return;
+        await this.#settleUnlessFull(sessionId, order, left);
+        if (!order.isCurrent()) return;
+        if (process) {
+          this.#removeRunFiles(process);
+          this.#trees.forget(process.generation);
+        }
         registry.answer(stamp, { type: "finalized", stopId, fresh: freshValues(this.#context, sessionId) });
       } catch (error) {
         const reason = reasonOf(error);
@@ -85,7 +98,8 @@ export class Ender {
     const directory = `${sessionDirectory(this.#context.home, sessionId)}/journal`;
     const report = readJournal(directory, operationKinds, this.#context.fs);
     if (report.kind !== "ok" || !report.open.some(isAction)) return Promise.resolve();
-    return this.#stores.inLane(sessionId, () => this.#settleFor(sessionId, { goal: "stop" }, []));
+    const isCurrent = (): boolean => this.#context.registry.newest(sessionId) === null;
+    return this.#stores.inLane(sessionId, () => this.#settleFor(sessionId, { goal: "stop", isCurrent }, []));
   }
 
   #isCurrent(sessionId: string, stopId: string): boolean {
@@ -94,11 +108,11 @@ export class Ender {
   }
 
   /** Only the worker's own death gates the end of a stop; a full disk leaves the settling to the resume that may come. */
-  async #settleUnlessFull(sessionId: string, intent: StopIntent, left: readonly RetainedProcess[]): Promise<void> {
+  async #settleUnlessFull(sessionId: string, order: Order, left: readonly RetainedProcess[]): Promise<void> {
     try {
-      await this.#settleFor(sessionId, intent, left);
+      await this.#settleFor(sessionId, order, left);
     } catch (error) {
-      if (!takesNothing(error) || intent.goal === "passivate" || intent.goal === "replace") throw error;
+      if (!takesNothing(error) || order.goal === "passivate" || order.goal === "replace") throw error;
       this.#context.log.warn(
         { sessionId, reason: reasonOf(error), left },
         "the disk takes nothing; open work is settled at the resume",
@@ -106,11 +120,8 @@ export class Ender {
     }
   }
 
-  async #settleFor(
-    sessionId: string,
-    { goal }: Pick<StopIntent, "goal">,
-    left: readonly RetainedProcess[],
-  ): Promise<void> {
+  /** What was interrupted and what is left is settled under any goal; the rest only while the goal stands. */
+  async #settleFor(sessionId: string, order: Order, left: readonly RetainedProcess[]): Promise<void> {
     const opened = await this.#stores.open(sessionId);
     if (opened.kind === "refused") {
       // Damaged files stay as they are (I71); a stop is not held up by what it could not settle (I167).
@@ -121,17 +132,24 @@ export class Ender {
     const { store } = opened;
     try {
       await store.settleInterrupted();
-      if (goal === "stop" || goal === "archive") await this.#settleStopped(store);
-      if (goal === "passivate") store.append({ type: "state", state: "passivated" });
+      await this.#sayEnd(store, order);
       await this.#retain(store, left);
     } finally {
       await this.#stores.close(sessionId);
     }
-    if (!store.remembers) removeJournal(`${sessionDirectory(this.#context.home, sessionId)}/journal`, this.#context.fs);
+    if (store.remembers || !order.isCurrent()) return;
+    removeJournal(`${sessionDirectory(this.#context.home, sessionId)}/journal`, this.#context.fs);
   }
 
-  async #settleStopped(store: SessionStore): Promise<void> {
+  async #sayEnd(store: SessionStore, { goal, isCurrent }: Order): Promise<void> {
+    if (!isCurrent() || goal === "replace") return;
+    if (goal === "passivate") {
+      store.append({ type: "state", state: "passivated" });
+      return;
+    }
+    // Says of all that waits that it is cancelled before it first waits itself: a later resume comes too late for it.
     await store.cancelAll("stopped");
+    if (!isCurrent()) return;
     store.append({ type: "state", state: "stopped" });
     await store.sync();
   }
@@ -139,7 +157,9 @@ export class Ender {
   /** What is left is listed until it is gone; it holds up nothing (I167). */
   async #retain(store: SessionStore, left: readonly RetainedProcess[]): Promise<void> {
     const { observer } = this.#context;
-    await store.retained.settle(({ identity }) => ["gone", "replaced"].includes(observer.verdict(identity).kind));
+    const kindOf = (identity: RetainedProcess["identity"]): string =>
+      verdictOf(observer, { identity, lifelinePath: null }).kind;
+    await store.retained.settle(({ identity }) => ["gone", "replaced"].includes(kindOf(identity)));
     await Promise.all(left.map((process) => store.retained.add(process)));
   }
 
@@ -149,7 +169,6 @@ export class Ender {
     if (report.scan === "incomplete" && !this.#isLong(generation))
       throw new CodedError("scan_incomplete", "processes could not be listed");
     this.#since.delete(generation);
-    this.#trees.forget(generation);
     const { processes: unproven } = report.unproven;
     if (unproven.length > 0) this.#context.log.warn({ generation, unproven }, "may be of the session; not signalled");
     return leftBy(report, marker);

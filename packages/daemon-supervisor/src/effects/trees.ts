@@ -24,10 +24,10 @@ export interface Trees {
 }
 
 export class SystemTrees implements Trees {
-  readonly #context: Pick<Context, "home" | "observer" | "clock">;
+  readonly #context: Pick<Context, "home" | "observer" | "clock" | "ports">;
   readonly #collected: Collected;
 
-  constructor(context: Pick<Context, "home" | "observer" | "clock" | "log">) {
+  constructor(context: Pick<Context, "home" | "observer" | "clock" | "ports" | "log">) {
     this.#context = context;
     this.#collected = new Collected(context);
   }
@@ -37,7 +37,7 @@ export class SystemTrees implements Trees {
   }
 
   async end(worker: WorkerProcess, force: boolean): Promise<TreeReport> {
-    const { home, observer, clock } = this.#context;
+    const { home, observer, clock, ports } = this.#context;
     const { generation, marker, cgroupPath } = worker;
     const report = await endTree({
       marker: { name: MARKER_NAME, value: marker },
@@ -48,6 +48,7 @@ export class SystemTrees implements Trees {
       spare: isNested,
       observer,
       clock,
+      ...(ports ? { ports } : {}),
     });
     // The groups of earlier workers stay for as long as kept programs do.
     if (cgroupPath !== null) removeLeftoverCgroups(home, { directory: dirname(cgroupPath) });

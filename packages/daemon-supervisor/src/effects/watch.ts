@@ -1,4 +1,5 @@
-import type { ExitInfo, ProcessHandle, SignalOutcome } from "@holdfast/shared-process";
+import { probeLifeline } from "@holdfast/shared-process";
+import type { BackendName, ExitInfo, ProcessHandle, SignalOutcome, Verdict } from "@holdfast/shared-process";
 import { verdictOf } from "@holdfast/session-worker/transport";
 import { awaitsProcess } from "../lifecycle/reduce.ts";
 import type { Stamp } from "../lifecycle/answers.ts";
@@ -6,6 +7,11 @@ import type { WorkerProcess } from "../lifecycle/state.ts";
 import { GENERATION_NAME } from "../names.ts";
 import type { Context } from "./context.ts";
 import type { Trees } from "./trees.ts";
+
+/** Back-ends that start a program for each look, ten milliseconds and more of it. */
+const costly: ReadonlySet<BackendName> = new Set(["macos-narrow", "windows-narrow"]);
+/** There, and at most so often; in between the lifeline alone is asked (I14). */
+const COSTLY_LOOK_MS = 500;
 
 /** While something waits for the end of a process that can neither be held nor proven gone. */
 const POLL_MS = 50;
@@ -26,6 +32,8 @@ export class Watcher {
   /** Adopted workers by generation. */
   readonly #held = new Map<string, ProcessHandle>();
   readonly #polling = new Set<string>();
+  /** By generation, where a look is costly. */
+  readonly #looks = new Map<string, { readonly at: number; readonly verdict: Verdict }>();
 
   constructor(context: WatchContext, children: Children, trees: Pick<Trees, "collect">) {
     this.#context = context;
@@ -37,8 +45,9 @@ export class Watcher {
   look(sessionId: string, process: WorkerProcess): boolean {
     const { generation } = process;
     if (this.#children.handleOf(generation)) return false;
-    const verdict = verdictOf(this.#context.observer, process);
+    const verdict = this.#seen(process);
     if (verdict.kind !== "gone" && verdict.kind !== "replaced") return false;
+    this.#looks.delete(generation);
     this.#context.registry.dispatch(sessionId, { type: "process_gone", generation, how: verdict.kind });
     return true;
   }
@@ -73,7 +82,7 @@ export class Watcher {
     const { generation, identity, lifelinePath } = process;
     if (this.#held.has(generation) || this.#children.handleOf(generation)) return true;
     const { observer, registry, log } = this.#context;
-    if (verdictOf(observer, process).kind !== "current") return false;
+    if (this.#seen(process).kind !== "current") return false;
     const opened = observer.open(identity, { lifelinePath });
     if (opened.kind !== "opened") return false;
     const { handle } = opened;
@@ -85,6 +94,20 @@ export class Watcher {
       registry.dispatch(sessionId, { type: "process_gone", generation, how: "gone" });
     });
     return true;
+  }
+
+  /** Evidence of an end, and no more: where a look is costly it may be half a second old. What is signalled is looked at anew (I18). */
+  #seen(process: WorkerProcess): Verdict {
+    const { observer, clock } = this.#context;
+    const { generation, lifelinePath } = process;
+    if (!costly.has(observer.capabilities().backend)) return verdictOf(observer, process);
+    const now = clock.monotonic();
+    const last = this.#looks.get(generation);
+    const isReleased = lifelinePath !== null && probeLifeline(lifelinePath) === "released";
+    if (last && now - last.at < COSTLY_LOOK_MS && !isReleased) return last.verdict;
+    const verdict = verdictOf(observer, process);
+    this.#looks.set(generation, { at: now, verdict });
+    return verdict;
   }
 
   signal(stamp: Stamp, process: WorkerProcess, order: { signal: "SIGTERM" | "SIGKILL"; stopId: string }): void {

@@ -65,7 +65,7 @@ const holdsHome = ({ home, identity }: OwnerRecord): boolean => homesHeldBy(iden
 export function endLostSupervisor(identity: ProcessIdentity, home: string): Promise<boolean> {
   const observer = createObserver({ mode: "narrow" });
   return end({
-    isGone: () => isOver(observer.verdict(identity).kind),
+    isGone: () => isOver(verdictOf(observer, { identity, lifelinePath: null }).kind),
     signal: (signal) => {
       if (homesHeldBy(identity.pid).lifelines.includes(canonical(home))) observer.signal(identity, signal);
     },
@@ -76,7 +76,7 @@ export function endLostSupervisor(identity: ProcessIdentity, home: string): Prom
 export function endOrphan({ identity, proof, byIdentity }: Orphan, observer: ProcessObserver): Promise<boolean> {
   const options = byIdentity ? {} : { environment: proof };
   return end({
-    isGone: () => isOver(observer.verdict(identity).kind),
+    isGone: () => isOver(verdictOf(observer, { identity, lifelinePath: null }).kind),
     signal: (signal) => void observer.signal(identity, signal, options),
   });
 }

@@ -1,3 +1,4 @@
+import { verdictOf } from "@holdfast/session-worker/transport";
 import { createObserver, reasonOf } from "@holdfast/shared-process";
 import { workerCgroups } from "../effects/leftovers.ts";
 import { canonical } from "./discover.ts";
@@ -80,7 +81,7 @@ async function endOrphans(
     progress(`process ${pid} (${orphan.command}): ${problem ?? "ended"}`);
   };
   for (const orphan of others) {
-    const { kind } = observer.verdict(orphan.identity);
+    const { kind } = verdictOf(observer, { identity: orphan.identity, lifelinePath: null });
     // A stop of its session has ended it, or what it ran in took it along.
     note(orphan, kind === "gone" || kind === "replaced" ? null : "it is not certain any more that it is nobody's");
   }

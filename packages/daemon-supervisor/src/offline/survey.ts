@@ -1,3 +1,4 @@
+import { verdictOf } from "@holdfast/session-worker/transport";
 import { createObserver, openPaths, reasonOf, startIdOf } from "@holdfast/shared-process";
 import type { EnvironmentScan, FoundProcess, ProcessObserver } from "@holdfast/shared-process";
 import { GENERATION_NAME, MARKER_NAME } from "../names.ts";
@@ -76,7 +77,10 @@ function retainedOnly(homes: readonly HomeView[], orphans: readonly Orphan[], ob
   const isListed = (pid: number): boolean => orphans.some(({ identity }) => identity.pid === pid);
   return homes.flatMap(({ home, retained }) =>
     retained
-      .filter(({ identity }) => !isListed(identity.pid) && observer.verdict(identity).kind === "current")
+      .filter(
+        ({ identity }) =>
+          !isListed(identity.pid) && verdictOf(observer, { identity, lifelinePath: null }).kind === "current",
+      )
       .map(({ identity, sessionId, marker, marked }) => {
         const proof = { name: MARKER_NAME, value: marker };
         const found = { id: startIdOf(identity), identity, command: "?", proof, byIdentity: !marked };

@@ -10,6 +10,7 @@ import { withRequest } from "../records.ts";
 import type { RequestStamp } from "../registry.ts";
 import type { Services } from "./services.ts";
 import { requestStop } from "./stop.ts";
+import { endWritten } from "./unwritten.ts";
 
 /** For the clean-up after a failed session's dead process. */
 const CLEAN_UP_MS = 15_000;
@@ -109,6 +110,5 @@ async function endFailed(services: Services, sessionId: string): Promise<void> {
     if (verdict !== "gone" && verdict !== "replaced") throw running(sessionId);
     requestStop(services, sessionId, { goal: "stop", force: false });
   }
-  // Its last registration may still be writing its end.
-  await registry.until(sessionId, (now) => now === null, CLEAN_UP_MS);
+  await endWritten(registry, sessionId, "the session's end", CLEAN_UP_MS);
 }

@@ -250,3 +250,32 @@ it("I143 tells a repeat that it is done only when the effect of the first, which
   });
   expect(synced).toBe(1);
 });
+
+it("I75 a repeat that is refused does not let go of the request that runs", async () => {
+  const { requests } = supervisor();
+  let end!: () => void;
+  const held = new Promise<void>((resolve) => (end = resolve));
+  const first = requests.once(stop, () => held.then(() => answered("first")));
+  const other = { ...stop, content: { session: "t" } };
+  await expect(requests.once(other, never)).rejects.toMatchObject({ code: "request_id_reused" });
+  const joined = requests.once(stop, never);
+  end();
+  expect(await Promise.all([first, joined])).toMatchObject([{ state: "first" }, { state: "first" }]);
+});
+
+it("I88 requests are begun side by side, however many: no limit or queue stands before them", async () => {
+  const { requests } = supervisor();
+  const MANY = 500;
+  let begun = 0;
+  let begin!: () => void;
+  const all = new Promise<void>((resolve) => (begin = resolve));
+  const asked = Array.from({ length: MANY }, (_, index) =>
+    requests.once({ ...stop, requestId: `r${index}` }, async () => {
+      begun += 1;
+      if (begun === MANY) begin();
+      await all;
+      return { answer: { state: "done" }, final: false };
+    }),
+  );
+  expect(await Promise.all(asked)).toHaveLength(MANY);
+});

@@ -1,26 +1,29 @@
 import { ProtocolError } from "@holdfast/client/protocol";
 import type { MethodParams, MethodResults, SessionRow } from "@holdfast/client/protocol";
+import { encodeRecord } from "../catalog.ts";
 import { freshValues } from "../effects/context.ts";
+import type { Context } from "../effects/context.ts";
+import { withRequest } from "../records.ts";
 import type { RequestStamp } from "../registry.ts";
 import { checkEnvironment } from "./environment.ts";
 import { untilReady } from "./ready.ts";
 import type { Services } from "./services.ts";
-
-/** For the last registration of a session to write its end. */
-const END_WRITTEN_MS = 10 * 60_000;
+import { endWritten } from "./unwritten.ts";
 
 /** The explicit way back (I129): from stopped, archived, failed, passivated, and over a stop that is under way. */
 export function resume(
   services: Services,
-  { session, requestId, secretEnvironment }: MethodParams<"session/resume">,
+  { session, requestId, secretEnvironment: offered = {} }: MethodParams<"session/resume">,
 ): Promise<MethodResults["session/resume"]> {
   const { context, sessions, requests, lanes } = services;
-  checkEnvironment({}, secretEnvironment);
-  const content = { session, secretNames: Object.keys(secretEnvironment ?? {}).toSorted() };
+  checkEnvironment({}, offered);
+  const secretNames = Object.keys(offered).toSorted();
+  const content = { session, secretNames };
   return requests.once({ method: "session/resume", requestId, content }, async (stamp, repeated) => {
     const sessionId = repeated?.sessionId ?? sessions.actionable(session).sessionId;
-    if (secretEnvironment) context.secrets.set(sessionId, { ...context.secrets.get(sessionId), ...secretEnvironment });
-    if (!repeated) await lanes.run(sessionId, () => bringBack(services, sessionId, stamp));
+    if (repeated) complete(context, sessionId, offered);
+    else
+      await lanes.run(sessionId, () => bringBack(services, sessionId, { stamp: { ...stamp, secretNames }, offered }));
     return { answer: { ...(await untilReady(services, sessionId)), created: false }, final: true };
   });
 }
@@ -39,7 +42,7 @@ export function retry(
         const { name, parentId } = sessions.actionable(sessionId);
         if (registry.newest(sessionId) === null) throw notRunning(services, sessionId);
         await names.holding(parentId === null ? name : null, sessionId, () =>
-          dispatchResume(services, sessionId, { by: "retry", stamp }),
+          dispatchResume(services, sessionId, { by: "retry", stamp, offered: {} }),
         );
       });
     }
@@ -49,21 +52,48 @@ export function retry(
   });
 }
 
-async function bringBack(services: Services, sessionId: string, stamp: RequestStamp): Promise<void> {
+type Values = Readonly<Record<string, string>>;
+
+/**
+ * What a resume brings. It is the session's from the moment at which the resume takes effect; one that is refused leaves nothing, and
+ * one that joins only what nobody has yet (I58, I60).
+ */
+interface Brought {
+  readonly stamp: RequestStamp;
+  readonly offered: Values;
+}
+
+function accept({ secrets }: Context, sessionId: string, offered: Values): void {
+  if (Object.keys(offered).length > 0) secrets.set(sessionId, { ...secrets.get(sessionId), ...offered });
+}
+
+function complete({ catalog, secrets }: Context, sessionId: string, offered: Values): void {
+  const names = catalog.get(sessionId)?.secretNames ?? [];
+  const wanted = Object.entries(offered).filter(([name]) => names.includes(name));
+  if (wanted.length > 0) secrets.set(sessionId, { ...Object.fromEntries(wanted), ...secrets.get(sessionId) });
+}
+
+async function bringBack(services: Services, sessionId: string, brought: Brought): Promise<void> {
   const { context, names, sessions } = services;
   const { registry } = context;
-  const { name, parentId } = sessions.actionable(sessionId);
+  const { stamp, offered } = brought;
+  const record = sessions.actionable(sessionId);
+  const { name, parentId } = record;
+  // Refused here, since what a registration writes is tried again for ever.
+  encodeRecord(withRequest(record, stamp));
   // While it was archived, or is being archived, somebody else may have taken its name.
   await names.holding(parentId === null ? name : null, sessionId, async () => {
-    if (registry.newest(sessionId) !== null) return await dispatchResume(services, sessionId, { by: "resume", stamp });
+    if (registry.newest(sessionId) !== null)
+      return await dispatchResume(services, sessionId, { by: "resume", ...brought });
     // Its last registration may still be writing its end; the new one must not be written before it.
-    await registry.until(sessionId, (state) => state === null, END_WRITTEN_MS);
-    const fresh = freshValues(context, sessionId);
+    await endWritten(registry, sessionId, "the end before it");
+    const fresh = freshValues(context, sessionId, offered);
     if (fresh.missingEnvironment.length > 0) throw missing(fresh.missingEnvironment);
     await services.ender.settleLeftover(sessionId);
     if (registry.newest(sessionId) !== null) return;
     const { generation } = fresh;
     const launching = { name: "launching", generation, launches: [], due: null } as const;
+    accept(context, sessionId, offered);
     registry.enroll(sessionId, launching, [{ type: "spawn", generation }], stamp);
     await drained(services, sessionId);
   });
@@ -72,11 +102,14 @@ async function bringBack(services: Services, sessionId: string, stamp: RequestSt
 async function dispatchResume(
   services: Services,
   sessionId: string,
-  { by, stamp }: { readonly by: "resume" | "retry"; readonly stamp: RequestStamp },
+  { by, stamp, offered }: Brought & { readonly by: "resume" | "retry" },
 ): Promise<void> {
-  const fresh = freshValues(services.context, sessionId);
-  const decision = services.context.registry.dispatch(sessionId, { type: "resume", by, fresh }, stamp);
+  const { context } = services;
+  const fresh = freshValues(context, sessionId, offered);
+  const decision = context.registry.dispatch(sessionId, { type: "resume", by, fresh }, stamp);
   if (decision.kind === "deny") throw missing(fresh.missingEnvironment);
+  if (decision.kind === "move") accept(context, sessionId, offered);
+  else complete(context, sessionId, offered);
   await drained(services, sessionId);
 }
 

@@ -8,7 +8,7 @@ import type { Goal, State } from "../lifecycle/state.ts";
 import { withRequest } from "../records.ts";
 import type { RequestStamp } from "../registry.ts";
 import type { Services } from "./services.ts";
-import { unwritten } from "./unwritten.ts";
+import { endWritten, unwritten } from "./unwritten.ts";
 
 /** A stop ends by its finalizer; what takes longer is shown as degraded and goes on by itself. */
 const STOP_WAIT_MS = 10 * 60_000;
@@ -82,8 +82,7 @@ async function rest(
   sessionId: string,
   { archive, stamp }: { readonly archive: boolean; readonly stamp: RequestStamp },
 ): Promise<void> {
-  // Its last registration may still be writing its end.
-  await context.registry.until(sessionId, (state) => state === null, STOP_WAIT_MS);
+  await endWritten(context.registry, sessionId, "the stop");
   const wanted = archive ? "archived" : "stopped";
   await records.rest(sessionId, (record) => {
     // A resume that came meanwhile has a registration of its own: it is not undone here.

@@ -68,6 +68,15 @@ describe("tokens", () => {
     expect(journal.counters().records).toBe(records + 1);
   });
 
+  it("I92 restore judges all of them before it begins any, and returns what it has admitted", async () => {
+    const journal = await openSimulated(new SimulatedDisk());
+    const admitted = await journal.restore([prompt("a"), prompt("b")]);
+    expect(admitted.map(({ operationId }) => operationId)).toEqual(["a", "b"]);
+    await expect(journal.restore([prompt("c"), prompt("b")])).rejects.toMatchObject({ code: "duplicate_operation" });
+    expect(journal.open().map(({ operationId }) => operationId)).toEqual(["a", "b"]);
+    expect(await journal.restore([prompt("c")])).toMatchObject([{ operationId: "c" }]);
+  });
+
   it("are refused beyond the writer's limit, which lies below the reader's", async () => {
     const journal = await openSimulated(new SimulatedDisk());
     const many = Array.from({ length: 1024 }, (_, index) => prompt(`p${index}`));
