@@ -9,12 +9,11 @@ import type { BootDecision, Found } from "./lifecycle/boot.ts";
 import type { Effect, Fresh, Goal, State, StopIntent } from "./lifecycle/state.ts";
 import { ADOPTION_MS } from "./lifecycle/times.ts";
 import type { SessionRecord } from "@holdfast/session-worker/transport";
-import { identitySchema } from "@holdfast/client/protocol";
 import { reasonOf } from "@holdfast/shared-process";
-import { readJournal, removeFile } from "@holdfast/recovery-journal";
-import { safeParse } from "zod/mini";
-import { operationKinds, ownerFolder, sessionDirectory } from "@holdfast/session-worker/transport";
+import { removeFile } from "@holdfast/recovery-journal";
+import { ownerFolder, sessionDirectory } from "@holdfast/session-worker/transport";
 import { runFolder, workersFolder } from "./home.ts";
+import { journalLife } from "./life.ts";
 import { noteQuarantine } from "./records.ts";
 import type { Records } from "./records.ts";
 import type { Sessions } from "./sessions.ts";
@@ -96,26 +95,15 @@ export function bootAll(context: Context, parts: BootParts): void {
     const hasProcess = found.record === "process" || (found.record === "failed" && found.verdict !== "gone");
     if (parts.forMaintenance && !hasProcess && found.intent === null) continue;
     const decision = decideBoot(found);
-    const writer = decision === "launch" ? livingWriter(context, sessionId) : null;
-    if (writer !== null) {
-      const reason = `process ${writer} writes its files, and no worker record names it`;
-      quarantine(context, sessions, { sessionId, reason });
+    const life = decision === "launch" ? journalLife(context, sessionId) : null;
+    if (life && life.kind !== "gone") {
+      quarantine(context, sessions, { sessionId, reason: `${life.why}, and no worker record names it` });
       continue;
     }
     const first = firstState(decision, { ...seen, failure: record.failure ?? null }, impliedGoal(found));
     context.log.info({ sessionId, found, decision }, "boot");
     if (first) context.registry.enroll(sessionId, first.state, first.effects);
   }
-}
-
-/** The process that may still write a session whose descriptor was lost: nothing is launched beside it (I144). */
-function livingWriter({ home, fs, observer }: Context, sessionId: string): number | null {
-  const report = readJournal(`${sessionDirectory(home, sessionId)}/journal`, operationKinds, fs);
-  if (report.kind !== "ok" || report.released) return null;
-  const identity = safeParse(identitySchema, report.owner.identity);
-  if (!identity.success) return null;
-  const { kind } = observer.verdict(identity.data);
-  return kind === "current" || kind === "unknown" ? identity.data.pid : null;
 }
 
 function quarantine(

@@ -34,6 +34,8 @@ export const descriptorSchema = looseObject({
     lifelinePath: nullable(string()),
     /** Not in those of workers that were launched before there was such a thing. */
     cgroupPath: _default(nullable(string()), null),
+    /** A person has said, by `doctor`, that it is gone. */
+    assertedGone: optional(boolean()),
   }),
   launches: array(object({ bootId: nullable(string()), at: number() })),
   stop: optional(object({ stopId: string(), requestedAt: string(), goal: oneOf(goals), force: boolean() })),

@@ -43,8 +43,8 @@ export interface SupervisorOptions {
 export async function claimFor(
   home: string,
   phase: OwnerRecord["phase"],
-  /** The highest epoch that a worker has named. */
-  namedEpoch = 0,
+  /** `namedEpoch`: the highest that a worker has named. */
+  { namedEpoch = 0, assertedGone }: { readonly namedEpoch?: number; readonly assertedGone?: number } = {},
 ): Promise<{ readonly claim: ClaimResult; readonly self: ProcessIdentity }> {
   prepareHome(nodeFileSystem, home);
   const observer = createObserver({ mode: "narrow" });
@@ -71,6 +71,7 @@ export async function claimFor(
     version: VERSION,
     phase,
     claimedAt: new Date(systemClock.now()).toISOString(),
+    assertedGone,
     epochFloor: Math.max(namedEpoch, highestEpoch(readWorkerFiles(nodeFileSystem, home))),
   });
   if (claim.kind === "refused") release();
@@ -108,7 +109,7 @@ const endedWith = (code: number): Ended => ({ kind: "ended", code });
 
 async function runOnce(options: SupervisorOptions, namedEpoch: number): Promise<Ended> {
   const { home, foreground } = options;
-  const { claim, self } = await claimFor(home, "starting", namedEpoch);
+  const { claim, self } = await claimFor(home, "starting", { namedEpoch });
   if (claim.kind === "refused") {
     if (isMaintained(claim) && (await maintenanceIsOver(home))) return await runOnce(options, namedEpoch);
     process.stderr.write(`${home}: ${whyRefused(claim)}\n`);

@@ -4,16 +4,26 @@ import type { ProcessIdentity, ProcessObserver, Verdict } from "@holdfast/shared
 export interface Observed {
   readonly identity: ProcessIdentity;
   readonly lifelinePath: string | null;
+  readonly assertedGone?: boolean | undefined;
 }
+
+/** The kernel's, or a person's where the kernel can say nothing. */
+export type RecordVerdict = Verdict | { readonly kind: "gone"; readonly why: "asserted" };
 
 /**
  * Fresh, never cached. A lifeline that nobody holds proves the end where /proc cannot tell (I164), and also where a number and a start
  * tick seem to tell the opposite: whoever has them now is somebody else (I131). What the kernel's own id says stands: a FIFO may have
- * been replaced, by a restored copy of the home say.
+ * been replaced, by a restored copy of the home say. A person's word counts last: it stands against nothing that is seen (I164).
  */
-export function verdictOf(observer: ProcessObserver, { identity, lifelinePath }: Observed): Verdict {
+export function verdictOf(
+  observer: ProcessObserver,
+  { identity, lifelinePath, assertedGone }: Observed,
+): RecordVerdict {
   const verdict = observer.verdict(identity);
   const isOpen = verdict.kind === "unknown" || (verdict.kind === "current" && verdict.basis === "start-time");
-  if (lifelinePath === null || !isOpen) return verdict;
-  return probeLifeline(lifelinePath) === "released" ? { kind: "gone", why: "lifeline-released" } : verdict;
+  if (!isOpen) return verdict;
+  const lifeline = lifelinePath === null ? "unknown" : probeLifeline(lifelinePath);
+  if (lifeline === "released") return { kind: "gone", why: "lifeline-released" };
+  const isAsserted = assertedGone === true && verdict.kind === "unknown" && lifeline !== "held";
+  return isAsserted ? { kind: "gone", why: "asserted" } : verdict;
 }

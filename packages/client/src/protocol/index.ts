@@ -26,7 +26,7 @@ export type {
   SteerOutcome,
   StopReason,
 } from "./events.ts";
-export { PROTOCOL_VERSION, SCHEMA_REVISION, attachEndings, attachFrom, methods } from "./methods.ts";
+export { PROTOCOL_VERSION, SCHEMA_REVISION, attachEndings, attachFrom, methods, repairs } from "./methods.ts";
 export type {
   AttachEnding,
   Hello,
@@ -34,6 +34,7 @@ export type {
   MethodParams,
   MethodResults,
   Notifications,
+  RepairName,
   SubmitResult,
 } from "./methods.ts";
 export { OWNER_FILE, identitySchema, ownerRecordSchema } from "./owner-record.ts";

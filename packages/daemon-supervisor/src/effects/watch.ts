@@ -3,11 +3,14 @@ import { awaitsProcess } from "../lifecycle/reduce.ts";
 import type { WorkerProcess } from "../lifecycle/state.ts";
 import { GENERATION_NAME } from "../names.ts";
 import { verdictOf } from "../verdict.ts";
+import type { RecordVerdict } from "../verdict.ts";
 import type { Collected } from "./collected.ts";
 import type { Context } from "./context.ts";
 
 /** While something waits for the end of a process that can neither be held nor proven gone. */
 const POLL_MS = 50;
+
+type Outcome = SignalOutcome | { readonly kind: "not-sent"; readonly verdict: RecordVerdict };
 
 type WatchContext = Pick<Context, "observer" | "counters" | "registry" | "log" | "clock">;
 
@@ -99,7 +102,7 @@ export class Watcher {
   }
 
   /** The signal re-observes in its own turn, and the generation must stand in the process's environment. */
-  #send(process: WorkerProcess, signal: "SIGTERM" | "SIGKILL"): SignalOutcome {
+  #send(process: WorkerProcess, signal: "SIGTERM" | "SIGKILL"): Outcome {
     const { observer } = this.#context;
     const { generation, identity } = process;
     const verdict = verdictOf(observer, process);

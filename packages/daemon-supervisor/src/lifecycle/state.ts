@@ -16,6 +16,8 @@ export interface WorkerProcess {
   readonly lifelinePath: string | null;
   /** Directory of the cgroup of the worker and all that it starts; `null` where none could be made. */
   readonly cgroupPath: string | null;
+  /** A person has said that it is gone. Believed only while nothing can be seen of it (I164). */
+  readonly assertedGone?: boolean | undefined;
 }
 
 export const goals = ["stop", "archive", "passivate", "replace"] as const;
@@ -156,7 +158,7 @@ export type Event =
   | { readonly type: "serving"; readonly generation: string }
   | { readonly type: "start_failed"; readonly generation: string; readonly terminal: boolean; readonly reason: string }
   | { readonly type: "channel_closed"; readonly generation: string }
-  | { readonly type: "process_gone"; readonly generation: string; readonly how: "gone" | "replaced" }
+  | { readonly type: "process_gone"; readonly generation: string; readonly how: "gone" | "replaced" | "asserted" }
   | { readonly type: "settled"; readonly generation: string; readonly fresh: Fresh }
   | { readonly type: "settle_failed"; readonly generation: string; readonly terminal: boolean; readonly reason: string }
   | { readonly type: "due"; readonly timer: TimerName; readonly at: Millis; readonly fresh: Fresh }
