@@ -37,6 +37,8 @@ export type {
   RepairName,
   SubmitResult,
 } from "./methods.ts";
+export { assertions, problemKinds } from "./problems.ts";
+export type { Assertion, Problem, ProblemKind } from "./problems.ts";
 export { OWNER_FILE, identitySchema, ownerRecordSchema } from "./owner-record.ts";
 export type { OwnerRecord } from "./owner-record.ts";
 export { LineDecoder, encodeFrame, isObject, parseFrame } from "./frames.ts";
