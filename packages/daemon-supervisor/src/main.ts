@@ -128,7 +128,7 @@ async function runOnce(options: SupervisorOptions, namedEpoch: number): Promise<
 }
 
 function whyRefused(claim: Extract<ClaimResult, { kind: "refused" }>): string {
-  if (claim.state.kind === "unknown") return claim.state.why;
+  if (claim.state.kind === "unknown") return `${claim.state.why}; agent doctor tells the way out`;
   const { pid } = claim.state.record.identity;
   return isMaintained(claim) ? `process ${pid} stops it by force and does not end` : `process ${pid} owns it`;
 }

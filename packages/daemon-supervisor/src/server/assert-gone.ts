@@ -8,12 +8,17 @@ import type { RepairOrder } from "./repair.ts";
 import type { Services } from "./services.ts";
 import { unwritten } from "./unwritten.ts";
 
+interface GoneServices {
+  readonly context: Pick<Services["context"], "registry" | "observer" | "log">;
+  readonly channels: { peer(sessionId: string): { readonly closed: boolean } | null };
+}
+
 /**
  * A worker of which nothing can be told is taken for gone, because a person says so; its session goes on as after any worker's end. What
  * is seen to live is never believed to be gone. Should the person be wrong (ADR 0008), the new generation fences the old worker: its
  * journal is claimed by the next segment, which it finds before its next acknowledgement, and its socket has no client any more.
  */
-export async function assertGone(services: Services, { sessionId, stamp }: RepairOrder): Promise<string> {
+export async function assertGone(services: GoneServices, { sessionId, stamp }: RepairOrder): Promise<string> {
   const { registry } = services.context;
   // A daemon that has just started asks the worker first: one that answers needs no assertion.
   await registry.until(sessionId, (state) => awaited(state) === null || answers(services, sessionId), ADOPTION_MS);
@@ -33,7 +38,7 @@ export async function assertGone(services: Services, { sessionId, stamp }: Repai
   return `process ${process.identity.pid} is taken for gone; nothing was sent to it`;
 }
 
-const answers = ({ channels }: Services, sessionId: string): boolean => channels.peer(sessionId)?.closed === false;
+const answers = ({ channels }: GoneServices, sessionId: string): boolean => channels.peer(sessionId)?.closed === false;
 
 /** The process that the state waits for, for a word or for its end. */
 function awaited(state: State | null): WorkerProcess | null {
@@ -41,7 +46,7 @@ function awaited(state: State | null): WorkerProcess | null {
   return process && awaitsProcess(state, process.generation) ? process : null;
 }
 
-function refuseLiving({ context: { observer } }: Services, sessionId: string, process: WorkerProcess): void {
+function refuseLiving({ context: { observer } }: GoneServices, sessionId: string, process: WorkerProcess): void {
   const { pid } = process.identity;
   if (verdictOf(observer, process).kind === "current") throw lives(sessionId, `process ${pid} runs`);
   if (process.lifelinePath !== null && probeLifeline(process.lifelinePath) === "held")

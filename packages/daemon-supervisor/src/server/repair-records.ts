@@ -53,7 +53,8 @@ export function setAside(services: Services, { sessionId, asserted }: RepairOrde
   return Promise.resolve(`its files are in ${target}`);
 }
 
-function lifeHere({ context: { home, fs, observer } }: Services, sessionId: string): Life {
+/** Whether anything of a session lives, by all that can be seen from here. */
+export function lifeHere({ context: { home, fs, observer } }: Services, sessionId: string): Life {
   const scan = scanHoldfast();
   return lifeOf({ home, fs, observer, scan, descriptors: readWorkerFiles(fs, home).descriptors }, sessionId);
 }
