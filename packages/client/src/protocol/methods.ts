@@ -200,7 +200,7 @@ export interface MethodResults {
   "daemon/status": DaemonStatus;
   "daemon/stop": { stopped: true; pid: number };
   /** `done` is a sentence about what was done. */
-  "doctor/repair": { subject: string; done: string };
+  "doctor/repair": { subject: string; sessionId?: string; done: string };
 }
 
 /** Why an attachment's stream ended. `reattach`: attach again from the last cursor (worker lost, replaced or back). */

@@ -38,7 +38,7 @@ export async function repair(
       ? "done already"
       : await lanes.run(sessionId, () => sessionRepairs[name](services, { sessionId, asserted, stamp }));
     services.changes.tell(sessionId);
-    return { answer: { subject, done }, final: true };
+    return { answer: { subject, sessionId, done }, final: true };
   });
 }
 
