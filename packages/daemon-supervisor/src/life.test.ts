@@ -6,7 +6,7 @@ import type { JsonObject } from "@holdfast/recovery-journal";
 import { createLifeline, createObserver, holdLifeline } from "@holdfast/shared-process";
 import type { EnvironmentScan, FoundProcess } from "@holdfast/shared-process";
 import { operationKinds, sessionDirectory } from "@holdfast/session-worker/transport";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { afterEach, beforeEach, expect, it, onTestFinished } from "vitest";
 import { prepareHome } from "./home.ts";
 import { lifeOf } from "./life.ts";
 import type { Life } from "./life.ts";
@@ -18,6 +18,13 @@ const self = observer.self();
 const dead = { ...self, startTicks: "1", pidfsInode: null };
 const hidden = { ...self, pidNamespace: "pid:[999]", pidfsInode: null };
 let home: string;
+
+const worker = (of: string): FoundProcess => ({
+  identity: dead,
+  command: "node",
+  ppid: 1,
+  values: { HOLDFAST_HOME: of, HOLDFAST_GENERATION: GENERATION },
+});
 
 beforeEach(() => {
   home = join(mkdtempSync(join(tmpdir(), "hf-life-")), "home");
@@ -70,12 +77,6 @@ it("I81 goes by what is still legible of a damaged descriptor", () => {
 
 it("I117 a scan that is not whole proves nothing, and a worker that no record names may be this one's", () => {
   expect(look([], "hidepid")).toMatchObject({ kind: "unknown", why: expect.stringContaining("hidepid") });
-  const worker = (of: string): FoundProcess => ({
-    identity: dead,
-    command: "node",
-    ppid: 1,
-    values: { HOLDFAST_HOME: of, HOLDFAST_GENERATION: GENERATION },
-  });
   expect(look([worker(home)])).toMatchObject({ kind: "unknown" });
   expect(look([worker("/another")])).toEqual({ kind: "gone" });
 });
@@ -84,6 +85,7 @@ it("I164 a lifeline that is held and that no record explains may be its worker's
   const path = `${home}/run/0b0e4a3e-3c53.alive`;
   await createLifeline(path);
   expect(look()).toEqual({ kind: "gone" });
-  using _held = holdLifeline(path);
+  const held = holdLifeline(path);
+  onTestFinished(() => held[Symbol.dispose]());
   expect(look()).toMatchObject({ kind: "unknown", why: expect.stringContaining(path) });
 });

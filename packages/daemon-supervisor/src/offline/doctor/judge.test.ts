@@ -142,6 +142,8 @@ const cases: Readonly<Record<ProblemKind, Partial<Seen>>> = {
 const find = (more: Partial<Seen>): Finding[] => judge({ ...home, ...more });
 const kindsOf = (more: Partial<Seen>): ProblemKind[] => find(more).map(({ problem }) => problem.kind);
 
+const needsOf = (more: Partial<Seen>) => find(more).map(({ problem }) => problem.needs);
+
 describe("judge", () => {
   it("finds nothing in a home that is well", () => {
     expect(
@@ -149,15 +151,18 @@ describe("judge", () => {
     ).toEqual([]);
   });
 
-  it.each(Object.keys(problemKinds) as ProblemKind[])("tells %s, with a reason", (kind) => {
-    const found = find(cases[kind]);
+  it("shows every kind there is", () => {
+    expect(Object.keys(cases).toSorted()).toEqual(Object.keys(problemKinds).toSorted());
+  });
+
+  it.each(Object.entries(cases))("tells %s, with a reason", (kind, seen) => {
+    const found = find(seen);
     expect(found.map(({ problem }) => problem.kind)).toEqual([kind]);
     expect(found[0]?.problem.reason).not.toBe("");
   });
 
   it("I164 every way out of `unknown` takes a person's word, and none is offered against what is seen to live", () => {
     const life = { kind: "unknown", why: "it cannot be observed" } as const;
-    const needsOf = (more: Partial<Seen>) => find(more).map(({ problem }) => problem.needs);
     expect(needsOf(cases.owner_unknown)).toEqual([["gone"]]);
     expect(needsOf(cases.worker_unknown)).toEqual([["gone"]]);
     expect(needsOf(ofSession({ descriptor: { damaged: "bad" }, life }))).toEqual([["gone"]]);
