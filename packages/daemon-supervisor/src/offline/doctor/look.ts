@@ -56,7 +56,8 @@ export async function lookAt(home: string): Promise<Seen> {
       kind: "fresh",
     }),
     requestsAside: attempt(home, () => requestsAside(home), []),
-    orphans: orphans.filter((orphan) => orphan.home === null || canonical(orphan.home) === own),
+    // What belongs to no home that is known may be of another one: `agent ps` lists it.
+    orphans: orphans.filter(({ home: of }) => of !== null && canonical(of) === own),
     unsafe: attempt(home, () => unsafeBelow(home), []),
     capabilities: attempt("this machine", () => observer.capabilities(), null),
     sessions: sessionsOf({ home, observer, surveyed, answer, attempt }),
