@@ -50,6 +50,7 @@ export const offlineReads: readonly Row[] = [
   unstarted(gentle("session transcript", "S --json")),
   unstarted(gentle("ls", "--json")),
   gentle("ps", "--json"),
+  gentle("doctor", "--json"),
   gentle("help", ""),
   gentle("daemon help", "start"),
   gentle("session help", "stop"),

@@ -1,4 +1,4 @@
-import { errorCodes } from "../../packages/client/src/protocol/index.ts";
+import { errorCodes, problemKinds } from "../../packages/client/src/protocol/index.ts";
 import { GENERATED, code, page, table } from "./markdown.ts";
 
 type Exit = (typeof errorCodes)[keyof typeof errorCodes]["exit"];
@@ -28,6 +28,12 @@ function codeTable(): string {
   return table(["code", "exit", "retryable"], rows);
 }
 
+const problemTable = (): string =>
+  table(
+    ["kind", "meaning"],
+    Object.entries(problemKinds).map(([kind, meaning]) => [code(kind), meaning]),
+  );
+
 export const errorsPage = (): string =>
   page(
     "# Exit codes and error codes",
@@ -42,4 +48,7 @@ export const errorsPage = (): string =>
     "Of the errors of a journal and of small files ([recovery-journal](../packages/recovery-journal/README.md#errors)), clients see `disk_full`, `too_many_open_files` and `unsafe_directory` under these names, `journal_full` as `capacity`, an open journal that takes nothing more as `session_failed`, a refused or quarantined one in the session's `reason`, and any other as `internal`.",
     "Retryable: the same request may be sent again.",
     codeTable(),
+    "## Problems",
+    "What `agent doctor` may find. The source is `packages/client/src/protocol/problems.ts`; the set is closed. Finding something is no failure: the exit status is 0, and 1 only where a repair that was agreed to failed.",
+    problemTable(),
   );

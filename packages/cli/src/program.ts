@@ -1,6 +1,7 @@
 import { VERSION } from "@holdfast/client/protocol";
 import { Command } from "commander";
 import { addDaemon } from "./commands/daemon.ts";
+import { addDoctor } from "./commands/doctor.ts";
 import { addAttach } from "./commands/attach.ts";
 import { addJournal } from "./commands/journal.ts";
 import { addLifecycle } from "./commands/lifecycle.ts";
@@ -74,6 +75,7 @@ export function buildProgram(invocation: Invocation): Command {
   addWait(program.command("wait"), invocation);
   addStop(program.command("stop"), invocation);
   addJournal(program.command("journal"), invocation);
+  addDoctor(program.command("doctor"), invocation);
   addVersion(program.command("version"), invocation);
   for (const group of [program, session]) addHelp(group);
   nameRefused(program, invocation);

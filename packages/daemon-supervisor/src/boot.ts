@@ -11,13 +11,12 @@ import { waitOrFail } from "./lifecycle/parts.ts";
 import type { Effect, Fresh, Goal, LaunchTime, State, StopIntent } from "./lifecycle/state.ts";
 import { ADOPTION_MS } from "./lifecycle/times.ts";
 import type { SessionRecord } from "@holdfast/session-worker/transport";
-import { identitySchema } from "@holdfast/client/protocol";
 import { invariant, reasonOf } from "@holdfast/shared-process";
-import { readJournal, removeFile } from "@holdfast/recovery-journal";
-import { safeParse } from "zod/mini";
-import { operationKinds, ownerFolder, sessionDirectory, verdictOf } from "@holdfast/session-worker/transport";
+import { removeFile } from "@holdfast/recovery-journal";
+import { ownerFolder, sessionDirectory, verdictOf } from "@holdfast/session-worker/transport";
 import { runFolder, workersFolder } from "./home.ts";
 import { wantedOfGone } from "./left.ts";
+import { journalLife } from "./life.ts";
 import { OLDER_FORM } from "./older/form.ts";
 import { takeOlder } from "./older/take.ts";
 import type { OlderEnd } from "./older/take.ts";
@@ -116,10 +115,9 @@ export function bootAll(context: Context, parts: BootParts): void {
     const hasProcess = found.record === "process" || (found.record === "failed" && found.verdict !== "gone");
     if (parts.forMaintenance && !hasProcess && found.intent === null) continue;
     const decision = decideBoot(found);
-    const writer = decision === "launch" ? livingWriter(context, sessionId) : null;
-    if (writer !== null) {
-      const reason = `process ${writer} writes its files, and no worker record names it`;
-      quarantine(context, sessions, { sessionId, reason });
+    const life = decision === "launch" ? journalLife(context, sessionId) : null;
+    if (life && life.kind !== "gone") {
+      quarantine(context, sessions, { sessionId, reason: `${life.why}, and no worker record names it` });
       continue;
     }
     const first = firstState(decision, { ...seen, record }, impliedGoal(found));
@@ -158,16 +156,6 @@ function sortReads(context: Context, { files, records, sessions, forMaintenance 
     }
   }
   return { named, ended };
-}
-
-/** The process that may still write a session whose descriptor was lost: nothing is launched beside it (I144). */
-function livingWriter({ home, fs, observer }: Context, sessionId: string): number | null {
-  const report = readJournal(`${sessionDirectory(home, sessionId)}/journal`, operationKinds, fs);
-  if (report.kind !== "ok" || report.released) return null;
-  const identity = safeParse(identitySchema, report.owner.identity);
-  if (!identity.success) return null;
-  const { kind } = verdictOf(observer, { identity: identity.data, lifelinePath: null });
-  return kind === "current" || kind === "unknown" ? identity.data.pid : null;
 }
 
 function quarantine(

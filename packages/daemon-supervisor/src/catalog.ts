@@ -102,6 +102,11 @@ export class Catalog {
     return this.#unreadable;
   }
 
+  /** Its files were moved away. */
+  forgetUnreadable(sessionId: string): void {
+    this.#unreadable.delete(sessionId);
+  }
+
   /** A new session's record. Durable when it resolves; in memory only then. */
   create(record: SessionRecord): Promise<void> {
     return this.#inOrder(record.sessionId, () => this.#write(record));

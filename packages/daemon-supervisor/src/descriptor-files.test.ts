@@ -53,11 +53,11 @@ it.each([
 
 it("I165 the epoch that a worker named counts beside those of the files, whichever is higher", async () => {
   writeFileSync(descriptorPath(home, sessionId), ours);
-  const named = await claimFor(home, "starting", 40);
+  const named = await claimFor(home, "starting", { namedEpoch: 40 });
   if (named.claim.kind !== "claimed") throw new Error(named.claim.kind);
   expect(named.claim.ownership.epoch).toBe(41);
   named.claim.ownership.leave();
-  const next = await claimFor(home, "starting", 3);
+  const next = await claimFor(home, "starting", { namedEpoch: 3 });
   if (next.claim.kind !== "claimed") throw new Error(next.claim.kind);
   expect(next.claim.ownership.epoch).toBe(42);
   next.claim.ownership.leave();

@@ -16,7 +16,7 @@ import { workersFolder } from "./home.ts";
 import { isGoal, isStronger } from "./lifecycle/state.ts";
 import type { StopIntent } from "./lifecycle/state.ts";
 
-const MAX_DESCRIPTOR_BYTES = 256 * 1024;
+export const MAX_DESCRIPTOR_BYTES = 256 * 1024;
 
 export type DescriptorRead =
   | { readonly kind: "descriptor"; readonly sessionId: string; readonly descriptor: Descriptor }

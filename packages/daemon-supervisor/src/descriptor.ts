@@ -41,6 +41,8 @@ export const descriptorSchema = looseObject({
     cgroupPath: _default(nullable(string()), null),
     /** Those that do not say it are of the first. */
     protocol: _default(nullable(int()), 1),
+    /** A person has said, by `doctor`, that it is gone. */
+    assertedGone: optional(boolean()),
   }),
   launches: array(object({ bootId: nullable(string()), at: number() })),
   stop: optional(object({ stopId: string(), requestedAt: string(), goal: oneOf(goals), force: boolean() })),

@@ -15,8 +15,10 @@ export const sessionsFolder = (home: string): string => `${home}/sessions`;
 /** Requests of supervisor scope: hash and outcome. */
 export const requestsFolder = (home: string): string => `${home}/journal`;
 /** Kept as evidence, under the time at which it was found damaged. */
-export const damagedRequestsFolder = (home: string, at: number): string =>
-  `${home}/journal.damaged-${new Date(at).toISOString().replaceAll(":", "")}`;
+export const damagedRequestsFolder = (home: string, at: number): string => `${home}/journal.damaged-${timeInName(at)}`;
+export const timeInName = (at: number): string => new Date(at).toISOString().replaceAll(":", "");
+/** Sessions that nobody could read, moved aside by a person's decision. */
+export const damagedFolder = (home: string): string => `${home}/damaged`;
 export const runFolder = (home: string): string => `${home}/run`;
 export const logsFolder = (home: string): string => `${home}/logs`;
 export const lifelinePath = (home: string, name: string): string => `${home}/run/${name}.alive`;

@@ -48,8 +48,8 @@ export interface SupervisorOptions {
 export async function claimFor(
   home: string,
   phase: OwnerRecord["phase"],
-  /** The highest epoch that a worker has named. */
-  namedEpoch = 0,
+  /** `namedEpoch`: the highest that a worker has named. */
+  { namedEpoch = 0, assertedGone }: { readonly namedEpoch?: number; readonly assertedGone?: number } = {},
 ): Promise<{ readonly claim: ClaimResult; readonly self: ProcessIdentity }> {
   prepareHome(nodeFileSystem, home);
   const observer = createObserver({ mode: "narrow" });
@@ -76,6 +76,7 @@ export async function claimFor(
     version: VERSION,
     phase,
     claimedAt: new Date(systemClock.now()).toISOString(),
+    assertedGone,
     epochFloor: Math.max(namedEpoch, highestEpoch(readWorkerFiles(nodeFileSystem, home))),
   });
   if (claim.kind === "refused") release();
@@ -114,7 +115,7 @@ const endedWith = (code: number): Ended => ({ kind: "ended", code });
 async function runOnce(options: SupervisorOptions, namedEpoch: number): Promise<Ended> {
   const { home, foreground } = options;
   if (namedEpoch === 0 && !isWanted(options)) return endedWith(0);
-  const { claim, self } = await claimFor(home, "starting", namedEpoch);
+  const { claim, self } = await claimFor(home, "starting", { namedEpoch });
   if (claim.kind === "refused") {
     if (isMaintained(claim) && (await maintenanceIsOver(home))) return await runOnce(options, namedEpoch);
     process.stderr.write(`${home}: ${whyRefused(claim)}\n`);
@@ -140,7 +141,7 @@ function isWanted({ home, successorOf }: SupervisorOptions): boolean {
 }
 
 function whyRefused(claim: Extract<ClaimResult, { kind: "refused" }>): string {
-  if (claim.state.kind === "unknown") return claim.state.why;
+  if (claim.state.kind === "unknown") return `${claim.state.why}; agent doctor tells the way out`;
   const { pid } = claim.state.record.identity;
   return isMaintained(claim) ? `process ${pid} stops it by force and does not end` : `process ${pid} owns it`;
 }

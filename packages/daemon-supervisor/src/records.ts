@@ -211,6 +211,9 @@ const UNKNOWN = "";
 const intentOf = (state: State): StopIntent | null =>
   state.name === "stopping" || state.name === "finalizing" ? state.intent : null;
 
+export const notePath = (home: string, sessionId: string): string =>
+  `${workersFolder(home)}/${sessionId}.quarantine.json`;
+
 /** A note beside a record that could not be understood or proven; the record itself stays as it is. */
 export function noteQuarantine(
   fs: FileSystem,
@@ -218,11 +221,7 @@ export function noteQuarantine(
   note: { sessionId: string; reason: string; at: string },
 ): string | null {
   try {
-    replaceFile(
-      fs,
-      `${workersFolder(home)}/${note.sessionId}.quarantine.json`,
-      `${JSON.stringify({ schemaVersion: 1, ...note })}\n`,
-    );
+    replaceFile(fs, notePath(home, note.sessionId), `${JSON.stringify({ schemaVersion: 1, ...note })}\n`);
     return null;
   } catch (error) {
     return reasonOf(error);

@@ -26,7 +26,7 @@ export type {
   SteerOutcome,
   StopReason,
 } from "./events.ts";
-export { PROTOCOL_VERSION, SCHEMA_REVISION, attachEndings, attachFrom, methods } from "./methods.ts";
+export { PROTOCOL_VERSION, SCHEMA_REVISION, attachEndings, attachFrom, methods, repairs } from "./methods.ts";
 export type {
   AttachEnding,
   Hello,
@@ -34,8 +34,11 @@ export type {
   MethodParams,
   MethodResults,
   Notifications,
+  RepairName,
   SubmitResult,
 } from "./methods.ts";
+export { assertions, problemKinds } from "./problems.ts";
+export type { Assertion, Problem, ProblemKind } from "./problems.ts";
 export { OWNER_FILE, identitySchema, ownerRecordSchema } from "./owner-record.ts";
 export type { OwnerRecord } from "./owner-record.ts";
 export { LineDecoder, encodeFrame, isObject, parseFrame } from "./frames.ts";

@@ -26,6 +26,17 @@ const requestId = string().check(minLength(1), maxLength(200), regex(/^[^\p{Cc}]
 const mutation = { requestId };
 const submission = object({ ...mutation, ...selected, text: string(), interrupt: optional(boolean()) });
 
+/** What `doctor` may ask a daemon to do about a session, or, `resolve_requests`, about its own journal. */
+export const repairs = [
+  "assert_gone",
+  "release_quarantine",
+  "set_aside_session",
+  "quarantine_journal",
+  "resolve_journal",
+  "resolve_requests",
+] as const;
+export type RepairName = (typeof repairs)[number];
+
 interface Method {
   /** Mutations carry a request id, start a daemon where none runs and are refused by an owner that lost its home. */
   readonly mutating: boolean;
@@ -138,6 +149,19 @@ export const methods = {
     summary: "Passivate what is idle and end the daemon.",
     params: object({ ...mutation, mode: oneOf(["ask", "force", "keep_workers"]) }),
   },
+  "doctor/repair": {
+    mutating: true,
+    summary:
+      "Do what a person decided about what cannot be proven or understood. Signals no worker, deletes no evidence.",
+    params: object({
+      ...mutation,
+      repair: oneOf(repairs),
+      /** A session, or the home where the repair is of the daemon's own journal. */
+      subject: id,
+      /** A person has asserted that no process of it lives; only `unknown` is believed gone for it, never what is seen to live. */
+      asserted: optional(boolean()),
+    }),
+  },
 } as const satisfies Record<string, Method>;
 
 export type MethodName = keyof typeof methods;
@@ -175,6 +199,8 @@ export interface MethodResults {
   "session/delete": SessionRow;
   "daemon/status": DaemonStatus;
   "daemon/stop": { stopped: true; pid: number };
+  /** `done` is a sentence about what was done. */
+  "doctor/repair": { subject: string; sessionId?: string; done: string };
 }
 
 /** Why an attachment's stream ended. `reattach`: attach again from the last cursor (worker lost, replaced or back). */

@@ -1,10 +1,11 @@
 import { probeLifeline } from "@holdfast/shared-process";
-import type { BackendName, ExitInfo, ProcessHandle, SignalOutcome, Verdict } from "@holdfast/shared-process";
+import type { BackendName, ExitInfo, ProcessHandle, SignalOutcome } from "@holdfast/shared-process";
 import { verdictOf } from "@holdfast/session-worker/transport";
 import { awaitsProcess } from "../lifecycle/reduce.ts";
 import type { Stamp } from "../lifecycle/answers.ts";
 import type { WorkerProcess } from "../lifecycle/state.ts";
 import { GENERATION_NAME } from "../names.ts";
+import type { RecordVerdict } from "@holdfast/session-worker/transport";
 import type { Context } from "./context.ts";
 import type { Trees } from "./trees.ts";
 
@@ -15,6 +16,8 @@ const COSTLY_LOOK_MS = 500;
 
 /** While something waits for the end of a process that can neither be held nor proven gone. */
 const POLL_MS = 50;
+
+type Outcome = SignalOutcome | { readonly kind: "not-sent"; readonly verdict: RecordVerdict };
 
 type WatchContext = Pick<Context, "observer" | "counters" | "registry" | "log" | "clock">;
 
@@ -33,7 +36,7 @@ export class Watcher {
   readonly #held = new Map<string, ProcessHandle>();
   readonly #polling = new Set<string>();
   /** By generation, where a look is costly. */
-  readonly #looks = new Map<string, { readonly at: number; readonly verdict: Verdict }>();
+  readonly #looks = new Map<string, { readonly at: number; readonly verdict: RecordVerdict }>();
 
   constructor(context: WatchContext, children: Children, trees: Pick<Trees, "collect">) {
     this.#context = context;
@@ -97,7 +100,7 @@ export class Watcher {
   }
 
   /** Evidence of an end, and no more: where a look is costly it may be half a second old. What is signalled is looked at anew (I18). */
-  #seen(process: WorkerProcess): Verdict {
+  #seen(process: WorkerProcess): RecordVerdict {
     const { observer, clock } = this.#context;
     const { generation, lifelinePath } = process;
     if (!costly.has(observer.capabilities().backend)) return verdictOf(observer, process);
@@ -123,7 +126,7 @@ export class Watcher {
   }
 
   /** The signal re-observes in its own turn, and the generation must stand in the process's environment. */
-  #send(process: WorkerProcess, signal: "SIGTERM" | "SIGKILL"): SignalOutcome {
+  #send(process: WorkerProcess, signal: "SIGTERM" | "SIGKILL"): Outcome {
     const { observer } = this.#context;
     const { generation, identity } = process;
     const verdict = verdictOf(observer, process);

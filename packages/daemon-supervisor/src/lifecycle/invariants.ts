@@ -67,8 +67,14 @@ const processOf = (state: State): WorkerProcess | null => ("process" in state ? 
 function assertProcess(before: State, event: Event, after: State): void {
   const [was, is] = [processOf(before), processOf(after)];
   if (is === null) return;
-  if (was === null) invariant(event.type === "spawned", "a process comes by its spawn alone");
-  else invariant(is === was, "the process of a registration does not change under it (I20)");
+  if (was === null) {
+    invariant(event.type === "spawned", "a process comes by its spawn alone");
+    return;
+  }
+  // A person's word is kept with it.
+  const isAsserted = event.type === "process_gone" && event.how === "asserted";
+  const isSame = isAsserted ? is.generation === was.generation && is.identity === was.identity : is === was;
+  invariant(isSame, "the process of a registration does not change under it (I20)");
 }
 
 const maybeAlive = ["starting", "ready", "reconnecting", "stopping"] as const;

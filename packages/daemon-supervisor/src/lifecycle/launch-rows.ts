@@ -1,6 +1,7 @@
 import {
   beginStop,
   denyEnvironment,
+  ended,
   environmentReason,
   finalize,
   launch,
@@ -86,7 +87,7 @@ export const starting: Row<"starting"> = {
       { type: "watch", process: state.process },
     ),
   channel_closed: (state) => move(state, { type: "connect", process: state.process }),
-  process_gone: (state) => recover(state, state.failure?.terminal ? state.failure.reason : null),
+  process_gone: (state, event) => recover(ended(state, event), state.failure?.terminal ? state.failure.reason : null),
   settled: noSettle,
   settle_failed: noSettle,
   due: (state, { timer, fresh }, now) =>

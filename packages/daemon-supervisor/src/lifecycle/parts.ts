@@ -1,7 +1,17 @@
 import { relaunchAt, withinWindow } from "./budget.ts";
 import { deny, move } from "./rule.ts";
 import { isStronger } from "./state.ts";
-import type { Decision, Due, Fresh, LaunchTime, Millis, StateNamed, StopIntent, WorkerProcess } from "./state.ts";
+import type {
+  Decision,
+  Due,
+  EventTyped,
+  Fresh,
+  LaunchTime,
+  Millis,
+  StateNamed,
+  StopIntent,
+  WorkerProcess,
+} from "./state.ts";
 import { FORCED_KILL_MS, PASSIVATE_SILENCE_MS, SILENCE_MS, SILENT_KILL_MS, START_DEADLINE_MS } from "./times.ts";
 
 interface Running {
@@ -60,6 +70,13 @@ export const launch = (fresh: Fresh, launches: readonly LaunchTime[]): Decision 
     { name: "launching", generation: fresh.generation, launches, due: null },
     { type: "spawn", generation: fresh.generation },
   );
+
+/** Of a process that is gone: a person's word goes into the records, so that the next supervisor need not be told again. */
+export const ended = <R extends { readonly process: WorkerProcess | null }>(
+  running: R,
+  { how }: EventTyped<"process_gone">,
+): R =>
+  how === "asserted" && running.process ? { ...running, process: { ...running.process, assertedGone: true } } : running;
 
 /** The worker is proven gone: end what it left, settle its journal, then see. */
 export const recover = ({ process, launches }: Running, terminal: string | null): Decision =>

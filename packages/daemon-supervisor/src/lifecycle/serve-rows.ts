@@ -1,4 +1,4 @@
-import { beginStop, denyEnvironment, finalize, launch, recover, replaceIntent, startBlank } from "./parts.ts";
+import { beginStop, denyEnvironment, ended, finalize, launch, recover, replaceIntent, startBlank } from "./parts.ts";
 import { deny, ignore, late, move, noProcess, noSettle, noSpawn, noTimer, notAsked, notStopping } from "./rule.ts";
 import type { Row } from "./rule.ts";
 import { REVOKED_MS, SILENT_KILL_MS } from "./times.ts";
@@ -12,7 +12,8 @@ export const ready: Row<"ready"> = {
   start_failed: late,
   channel_closed: ({ process, launches }) =>
     move({ name: "reconnecting", process, launches, due: null }, { type: "connect", process }),
-  process_gone: (state) => recover(state, null),
+  process_gone: (state, { how }) =>
+    how === "asserted" ? deny("session_running", "its worker answers") : recover(state, null),
   settled: noSettle,
   settle_failed: noSettle,
   due: noTimer,
@@ -55,7 +56,7 @@ export const reconnecting: Row<"reconnecting"> = {
   serving: late,
   start_failed: late,
   channel_closed: { ignore: "it is being connected" },
-  process_gone: (state) => recover(state, null),
+  process_gone: (state, event) => recover(ended(state, event), null),
   settled: noSettle,
   settle_failed: noSettle,
   due: noTimer,

@@ -18,6 +18,8 @@ export interface WorkerProcess {
   readonly cgroupPath: string | null;
   /** Version of the private transport that it speaks; `null`: none of ours, as a record of an older form names it. */
   readonly protocol: number | null;
+  /** A person has said that it is gone. Believed only while nothing can be seen of it (I164). */
+  readonly assertedGone?: boolean | undefined;
 }
 
 /** The weakest first: of two that meet, the stronger counts. */
@@ -160,7 +162,7 @@ export type Event =
   | { readonly type: "serving"; readonly generation: string }
   | { readonly type: "start_failed"; readonly generation: string; readonly terminal: boolean; readonly reason: string }
   | { readonly type: "channel_closed"; readonly generation: string }
-  | { readonly type: "process_gone"; readonly generation: string; readonly how: "gone" | "replaced" }
+  | { readonly type: "process_gone"; readonly generation: string; readonly how: "gone" | "replaced" | "asserted" }
   | { readonly type: "settled"; readonly generation: string; readonly fresh: Fresh }
   | { readonly type: "settle_failed"; readonly generation: string; readonly terminal: boolean; readonly reason: string }
   | { readonly type: "due"; readonly timer: TimerName; readonly at: Millis; readonly fresh: Fresh }

@@ -1,4 +1,13 @@
-import { answerDue, denyEnvironment, finalize, killDelay, mergeIntents, replaceIntent, waitOrFail } from "./parts.ts";
+import {
+  answerDue,
+  denyEnvironment,
+  ended,
+  finalize,
+  killDelay,
+  mergeIntents,
+  replaceIntent,
+  waitOrFail,
+} from "./parts.ts";
 import { ignore, late, move, noSettle, noSpawn } from "./rule.ts";
 import type { Row } from "./rule.ts";
 import type { Decision, Millis, StateNamed, StopIntent } from "./state.ts";
@@ -53,7 +62,7 @@ export const stopping: Row<"stopping"> = {
   serving: late,
   start_failed: late,
   channel_closed: { ignore: "its exit or the timer follows" },
-  process_gone: (state) => finalize(state, state.intent, state.since),
+  process_gone: (state, event) => finalize(ended(state, event), state.intent, state.since),
   settled: noSettle,
   settle_failed: noSettle,
   due: (state, { timer }, now) => {

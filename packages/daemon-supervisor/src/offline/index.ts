@@ -23,3 +23,17 @@ export async function forceStop(
   const loaded = await import("./force-stop.ts");
   return loaded.forceStop(request, plan, options);
 }
+import type { Action, Finding } from "./doctor/seen.ts";
+export type { Action, Finding };
+
+/** What is wrong with a home. Loaded only when it is asked for. */
+export async function examine(home: string): Promise<Finding[]> {
+  const loaded = await import("./doctor/examine.ts");
+  return loaded.examine(home);
+}
+
+/** A repair that needs no daemon; what was done, as a sentence. Rejects when nothing was done. */
+export async function repairHere(home: string, action: Extract<Action, { by: "command" }>): Promise<string> {
+  const loaded = await import("./doctor/repair.ts");
+  return loaded.repairHere(home, action);
+}

@@ -1,6 +1,7 @@
 import { startIdOf } from "@holdfast/shared-process";
 import type { EnvironmentScan, FoundProcess, Marker, ProcessIdentity } from "@holdfast/shared-process";
 import { GENERATION_NAME, HOME_NAME, MARKER_NAME } from "../names.ts";
+import { isWorker } from "../worker-process.ts";
 import { mayLive } from "./home-view.ts";
 import type { HomeView } from "./home-view.ts";
 
@@ -42,7 +43,6 @@ export interface OrphanParts {
 
 /** 18 random bytes as base64url: what else stands under this name is none of ours. */
 const MARKER = /^[A-Za-z0-9_-]{24}$/;
-const GENERATION = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
 const UNREAD = "a record that cannot be read may name it";
 
@@ -75,8 +75,6 @@ const pidOf = ({ identity }: FoundProcess): number => identity.pid;
 const keyOf = ({ pid, startTicks }: ProcessIdentity): string => `${pid}:${startTicks ?? "-"}`;
 const keyOfWorker = ({ descriptor }: HomeView["workers"][number]): string => keyOf(descriptor.process.identity);
 const ownerPid = ({ owner }: HomeView): number[] => (owner.kind === "alive" ? [owner.record.identity.pid] : []);
-const isWorker = ({ values }: FoundProcess): boolean =>
-  values[HOME_NAME] !== undefined && GENERATION.test(values[GENERATION_NAME] ?? "");
 const isAllKnown = ({ scan, homes }: OrphanParts): boolean =>
   scan.kind === "complete" && homes.every(({ problems }) => problems.length === 0);
 

@@ -1,7 +1,8 @@
 import { verdictOf } from "@holdfast/session-worker/transport";
-import { createObserver, openPaths, reasonOf, startIdOf } from "@holdfast/shared-process";
+import { createObserver, reasonOf, startIdOf } from "@holdfast/shared-process";
 import type { EnvironmentScan, FoundProcess, ProcessObserver } from "@holdfast/shared-process";
-import { GENERATION_NAME, MARKER_NAME } from "../names.ts";
+import { MARKER_NAME } from "../names.ts";
+import { heldSession } from "../worker-process.ts";
 import { workerCgroups } from "../effects/leftovers.ts";
 import { canonical, discoverHomes, scanHoldfast } from "./discover.ts";
 import { viewHome } from "./home-view.ts";
@@ -58,18 +59,6 @@ function withRetained(view: HomeView): HomeView {
   } catch (error) {
     return { ...view, problems: [...view.problems, `${view.home}: ${reasonOf(error)}`] };
   }
-}
-
-const ERRORS = /\/logs\/worker-([0-9a-f-]{36})\.err(?: \(deleted\))?$/;
-
-/** A worker holds its generation's lifeline, and writes its errors to a file named after its session. */
-function heldSession({ identity, values }: FoundProcess): string | null | undefined {
-  const open = openPaths(identity.pid);
-  if (open.kind === "unreadable") return undefined;
-  const lifeline = `/run/${values[GENERATION_NAME]?.slice(0, 13)}.alive`;
-  const sessionId = open.paths.map((path) => ERRORS.exec(path)?.[1]).find((id) => id !== undefined);
-  const isHeld = open.paths.some((path) => path.replace(/ \(deleted\)$/, "").endsWith(lifeline));
-  return sessionId ?? (isHeld ? null : undefined);
 }
 
 /** Left by an earlier stop and still running, though the scan did not show it as anybody's. */

@@ -64,6 +64,18 @@ it("I163 a home whose owner is of another machine is refused, and says what to d
   expect(readdirSync(`${home}/owner`)).toEqual(["1.json"]);
 });
 
+it("I164 I165 takes a home above an owner that a person asserted to be gone, which finds itself superseded", () => {
+  const first = claim(real);
+  const hidden = observing({ kind: "unknown", why: "other-host" });
+  expect(epochOf(claim(hidden, { assertedGone: 7 }))).toBe("unknown");
+  expect(epochOf(claim(real, { assertedGone: 1 }))).toBe("alive");
+  expect(epochOf(claim(hidden, { assertedGone: 1 }))).toBe(2);
+  if (first.kind !== "claimed") throw new Error("the first claim failed");
+  expect([first.ownership.isCurrent(), first.ownership.enter("serving", "/socket")]).toEqual([false, false]);
+  // The assertion was about that owner, and about no later one.
+  expect(epochOf(claim(hidden, { assertedGone: 1 }))).toBe("unknown");
+});
+
 it("takes over at once from an owner that said it stopped", () => {
   const first = claim(real);
   if (first.kind === "claimed") first.ownership.enter("stopped", null);

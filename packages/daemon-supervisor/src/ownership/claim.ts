@@ -17,6 +17,11 @@ export interface ClaimOptions {
   readonly claimedAt: string;
   /** The highest epoch named outside `owner/`: in descriptors, or by a worker. */
   readonly epochFloor: number;
+  /**
+   * The epoch of an owner of which nothing can be told and which a person has asserted to be gone. Should it live all the same, it
+   * finds this claim's higher epoch before its next write, and ends: nothing is signalled, and no epoch is ever lowered (I164, I165).
+   */
+  readonly assertedGone?: number | undefined;
 }
 
 export type ClaimResult =
@@ -74,7 +79,8 @@ export function claimHome(options: ClaimOptions): ClaimResult {
     // One look: two claimers who judged the same owner want the same name, and the link decides (I139).
     const top = topOwner(fs, home);
     const state = judgeOwner(options.observer, home, top);
-    if (state.kind === "alive" || state.kind === "unknown") return { kind: "refused", state };
+    const isAsserted = state.kind === "unknown" && top.kind !== "none" && top.epoch === options.assertedGone;
+    if (state.kind === "alive" || (state.kind === "unknown" && !isAsserted)) return { kind: "refused", state };
     const epoch = 1 + Math.max(options.epochFloor, top.kind === "none" ? 0 : top.epoch);
     const record: OwnerRecord = {
       schemaVersion: 1,

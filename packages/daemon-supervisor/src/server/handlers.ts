@@ -11,6 +11,7 @@ import { cancel } from "./cancel.ts";
 import { deleteSession } from "./delete.ts";
 import { passivate } from "./passivate.ts";
 import { rename, setOptions, unarchive } from "./record-verbs.ts";
+import { repair } from "./repair.ts";
 import { resume, retry } from "./resume.ts";
 import { stop } from "./stop.ts";
 import { submit } from "./submit.ts";
@@ -47,6 +48,7 @@ export const handlers: Handlers = {
   "session/delete": ({ services }, params) => deleteSession(services, params),
   "daemon/status": ({ services }) => daemonStatus(services),
   "daemon/stop": ({ services }, params) => stopDaemon(services, params),
+  "doctor/repair": ({ services }, params) => repair(services, params),
 };
 
 function tree({ sessions }: Services, selector: string | undefined): MethodResults["session/tree"] {

@@ -181,6 +181,21 @@ export class Requests {
     return true;
   }
 
+  /** Says, durably, what a person decided about the quarantines of the home's journal; how many there were. */
+  async resolveQuarantines(resolution: JsonObject): Promise<number> {
+    const opened = await this.#openJournal();
+    if (opened.kind !== "opened") throw new CodedError("journal_refused", "the journal of requests cannot be opened");
+    const quarantines = opened.journal.quarantines();
+    try {
+      for (const { id } of quarantines) await opened.journal.resolveQuarantine(id, resolution);
+    } finally {
+      await opened.journal.close();
+      // Whoever had it open is fenced by this: the next request opens it anew.
+      this.#opening = null;
+    }
+    return quarantines.length;
+  }
+
   async close(): Promise<void> {
     await (await this.#opening?.catch(() => null))?.close();
   }

@@ -53,7 +53,7 @@ async function ended({ context }: Services, sessionId: string, wait: boolean): P
   if (verdict?.kind === "unknown") {
     const message = `process ${process?.identity.pid} cannot be observed (${verdict.why}): nothing was signalled`;
     throw new ProtocolError("worker_identity_unknown", message, {
-      hint: "the stop goes on by itself once it can be told",
+      hint: "the stop goes on by itself once it can be told; agent doctor tells the way out",
     });
   }
   await registry.until(sessionId, isOver, STOP_WAIT_MS);

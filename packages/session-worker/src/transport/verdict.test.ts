@@ -47,4 +47,17 @@ describe("verdictOf", () => {
     const elsewhere = { ...identity, machineId: "of another machine" };
     expect(verdictOf(observer, { identity: elsewhere, lifelinePath })).toEqual({ kind: "unknown", why: "other-host" });
   });
+
+  it("I164 takes a person's word where nothing can be seen, and against nothing that is seen", async () => {
+    const { table, observer, identity, lifelinePath } = await recorded("pidfd");
+    const asserted = { identity, lifelinePath: null, assertedGone: true };
+    expect(verdictOf(observer, asserted)).toEqual({ kind: "current", basis: "kernel-id" });
+    const hidden = { ...identity, pidNamespace: "pid:[999]", pidfsInode: null };
+    expect(verdictOf(observer, { ...asserted, identity: hidden })).toEqual({ kind: "gone", why: "asserted" });
+    expect(verdictOf(observer, { identity: hidden, lifelinePath: null })).toMatchObject({ kind: "unknown" });
+    const held = holdLifeline(lifelinePath);
+    onTestFinished(() => held[Symbol.dispose]());
+    expect(verdictOf(observer, { ...asserted, identity: hidden, lifelinePath })).toMatchObject({ kind: "unknown" });
+    expect(table.delivered).toEqual([]);
+  });
 });

@@ -126,13 +126,14 @@ it("I154 five tries that bring nobody are the last for five minutes, and it says
   expect(said.at(-1)).toContain("5 tries in 5 minutes brought no other");
 });
 
+const nothing = (): never => expect.fail("nothing was to be started");
+
 it("starts nothing while nobody told it what", async () => {
   const { home, table, said, starts } = worker();
   table.reap(PID);
   const observer = createObserver({ ports: table });
   const say = (text: string): void => void said.push(text);
-  const start = (): never => expect.fail("nothing was to be started");
-  const untold = new Successor({ home, fs: nodeFileSystem, clock: new FakeClock(), observer, say, start });
+  const untold = new Successor({ home, fs: nodeFileSystem, clock: new FakeClock(), observer, say, start: nothing });
   await untold.look();
   expect([starts, said]).toEqual([[], [expect.stringContaining("did not say how to start another")]]);
 });

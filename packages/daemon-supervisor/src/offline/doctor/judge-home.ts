@@ -1,0 +1,130 @@
+import { repairable, told } from "./finding.ts";
+import type { Finding, SeenHome } from "./seen.ts";
+
+const FORCE_STOP = "agent ps --force-stop";
+const RESTART = "agent daemon restart keeps the workers";
+
+/** Pure: what is wrong with a home as a whole. */
+export const judgeHome = (seen: SeenHome): Finding[] => [
+  // First: in a home that others may enter no daemon starts, and nothing else is repaired.
+  ...seen.unsafe.map(({ folder, reason, paths }) =>
+    paths.length === 0
+      ? told({ kind: "unsafe_mode", subject: folder, reason }, "use a home of your own, of mode 700")
+      : repairable(
+          { kind: "unsafe_mode", subject: folder, reason },
+          {
+            repair: "take all rights of others away, from directories and files of this user alone",
+            action: { by: "command", what: "make_private", paths },
+          },
+        ),
+  ),
+  ...ownerFindings(seen),
+  ...daemonFindings(seen),
+  ...seen.lost.map((pid) =>
+    told(
+      {
+        kind: "ownership_lost",
+        subject: `process ${pid}`,
+        reason: `it holds ${seen.home}, and no record names it as the owner`,
+      },
+      `${FORCE_STOP} ends it; its workers live on until then`,
+    ),
+  ),
+  ...requestFindings(seen),
+  ...orphanFindings(seen),
+  ...capabilityFindings(seen),
+  ...seen.unseen.map(({ subject, reason }) => told({ kind: "not_seen", subject, reason })),
+];
+
+function ownerFindings({ owner, home, epoch, answer }: SeenHome): Finding[] {
+  // Whatever cannot be told of its process: one that answers is there.
+  if (owner.kind !== "unknown" || answer.kind === "answers") return [];
+  const what = { kind: "owner_unknown", subject: home, reason: owner.why } as const;
+  const { record } = owner;
+  if (record !== null && record.home !== home)
+    return [told(what, `agent --home ${record.home} daemon stop --keep-workers, then start one here`)];
+  if (epoch === null) return [told(what, `make ${home}/owner a directory that can be read`)];
+  return [
+    repairable(what, {
+      repair: `claim epoch ${epoch + 1} above it: should it live, it finds that and ends by itself; nothing is signalled`,
+      needs: ["gone"],
+      action: { by: "command", what: "claim_above", epoch },
+    }),
+  ];
+}
+
+function daemonFindings({ home, owner, answer, version }: SeenHome): Finding[] {
+  switch (answer.kind) {
+    case "none":
+      return [];
+    case "silent": {
+      const record = "record" in owner ? owner.record : null;
+      const pid = record?.identity.pid ?? "?";
+      const maintained = record?.phase === "maintenance";
+      const reason = maintained
+        ? `process ${pid} is stopping this home by force`
+        : `process ${pid} does not answer; slow is not dead, and it is not replaced`;
+      return [told({ kind: "daemon_silent", subject: home, reason }, `wait, or ${FORCE_STOP}`)];
+    }
+    case "other_protocol":
+      return [told({ kind: "daemon_protocol", subject: home, reason: answer.why }, RESTART)];
+    case "answers": {
+      const reason = `the daemon is version ${answer.version}, this command ${version}`;
+      const stale = answer.version === version ? [] : [told({ kind: "daemon_stale", subject: home, reason }, RESTART)];
+      const lost = {
+        kind: "ownership_lost",
+        subject: home,
+        reason: "its daemon answers, and no longer owns it",
+      } as const;
+      return answer.status === "ownership-lost" ? [...stale, told(lost, RESTART)] : stale;
+    }
+  }
+}
+
+function requestFindings({ home, requests, requestsAside }: SeenHome): Finding[] {
+  const found = requestsAside.map((path) =>
+    told(
+      { kind: "requests_set_aside", subject: path, reason: "it was found damaged; the daemon has a new one" },
+      "remove it once nobody wants to look at it",
+    ),
+  );
+  if (requests.kind === "refused") {
+    const isDamage = requests.why === "corrupt" || requests.why === "oversize";
+    const repair = isDamage ? "the next request puts it aside; what it remembered is forgotten" : undefined;
+    const reason = `${requests.path}: ${requests.message}`;
+    return [...found, told({ kind: "requests_damaged", subject: home, reason }, repair)];
+  }
+  if (requests.kind !== "ok" || requests.quarantines.length === 0) return found;
+  const reason = requests.quarantines.map(({ id, why, reason: words }) => `${id} (${why}): ${words}`).join("; ");
+  return [
+    ...found,
+    repairable(
+      { kind: "requests_quarantined", subject: home, reason },
+      {
+        repair: "accept as lost what requests of before were answered, so that the home takes requests again",
+        needs: ["loss"],
+        action: { by: "daemon", repair: "resolve_requests", subject: home },
+      },
+    ),
+  ];
+}
+
+const orphanFindings = ({ orphans }: SeenHome): Finding[] =>
+  orphans.map(({ identity, command, workerId, doubt }) => {
+    const whose = workerId === null ? "of a session that no record names" : `of ${workerId}`;
+    const reason = `${command}, left ${whose}${doubt === null ? "" : `: ${doubt}`}`;
+    return told(
+      { kind: "leftover", subject: `process ${identity.pid}`, reason },
+      doubt === null ? FORCE_STOP : undefined,
+    );
+  });
+
+function capabilityFindings({ capabilities }: SeenHome): Finding[] {
+  if (capabilities === null) return [];
+  const { boundSignals, peers, reason } = capabilities;
+  const why = reason ?? "this system has no means for it";
+  return [
+    ...(boundSignals ? [] : [told({ kind: "narrow_signals", subject: "this machine", reason: why })]),
+    ...(peers ? [] : [told({ kind: "no_peer_check", subject: "this machine", reason: why })]),
+  ];
+}

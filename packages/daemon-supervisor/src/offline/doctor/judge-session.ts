@@ -1,0 +1,166 @@
+import type { Assertion } from "@holdfast/client/protocol";
+import { DEGRADED_MS } from "../../times.ts";
+import { repairable, told } from "./finding.ts";
+import type { Finding, SeenSession } from "./seen.ts";
+
+/** Pure: what is wrong with one session. */
+export function judgeSession(seen: SeenSession, now: number): Finding[] {
+  const inert = inertFindings(seen);
+  if (inert.length > 0) return inert;
+  return [
+    ...workerFindings(seen),
+    ...stopFindings(seen, now),
+    ...failureFindings(seen),
+    ...doubtFindings(seen),
+    ...journalFindings(seen),
+  ];
+}
+
+/** `unknown` needs a person's word; what lives is never believed to be gone. */
+const goneWords = ({ life }: SeenSession): readonly Assertion[] => (life.kind === "unknown" ? ["gone"] : []);
+const andLife = (reason: string, { life }: SeenSession): string =>
+  life.kind === "gone" ? reason : `${reason}; ${life.why}`;
+
+const isDamaged = (
+  descriptor: SeenSession["descriptor"],
+): descriptor is Extract<SeenSession["descriptor"], { damaged: string }> =>
+  descriptor !== null && "damaged" in descriptor;
+const readable = ({ descriptor }: SeenSession) => (descriptor === null || isDamaged(descriptor) ? null : descriptor);
+
+function inertFindings(seen: SeenSession): Finding[] {
+  const { sessionId: subject, record, descriptor, intents, row } = seen;
+  if (record?.kind === "unreadable") {
+    const what = { kind: "session_unreadable", subject, reason: andLife(record.reason, seen) } as const;
+    if (seen.life.kind === "alive") return [told(what, "end that process, then look again")];
+    return [
+      repairable(what, {
+        repair: "move its whole directory, and what names it, to damaged/ in the home; nothing is deleted",
+        needs: ["loss", ...goneWords(seen)],
+        action: { by: "daemon", repair: "set_aside_session", subject },
+      }),
+    ];
+  }
+  if (isDamaged(descriptor)) return [released(seen, "descriptor_damaged", descriptor.damaged)];
+  if (record === null && descriptor !== null)
+    return [released(seen, "session_quarantined", "it has a worker record but no session record")];
+  if (row?.state === "quarantined") return [released(seen, "session_quarantined", row.reason ?? "it is not said why")];
+  if (record !== null || intents.length === 0) return [];
+  return [
+    repairable(
+      { kind: "intent_unfinished", subject, reason: `there is no such session; ${intents.join(", ")}` },
+      { repair: "move it to damaged/ in the home", action: { by: "command", what: "move_aside", paths: intents } },
+    ),
+  ];
+}
+
+function released(seen: SeenSession, kind: "descriptor_damaged" | "session_quarantined", why: string): Finding {
+  const { sessionId: subject } = seen;
+  const what = { kind, subject, reason: andLife(why, seen) };
+  if (seen.life.kind === "alive") return told(what, "end that process, then look again");
+  return repairable(what, {
+    repair: "keep its worker record beside, as evidence, and let the session rest, stopped, until a person resumes it",
+    needs: goneWords(seen),
+    action: { by: "daemon", repair: "release_quarantine", subject },
+  });
+}
+
+const waiting = ["starting", "recovering", "stopping"];
+
+function workerFindings(seen: SeenSession): Finding[] {
+  const { sessionId: subject, row } = seen;
+  const found = readable(seen);
+  if (found === null || found.verdict.kind !== "unknown" || found.descriptor.lifecycle === "failed") return [];
+  if (row !== null && !waiting.includes(row.state)) return [];
+  const { pid } = found.descriptor.process.identity;
+  const reason = `process ${pid} cannot be observed (${found.verdict.why})`;
+  const what = { kind: "worker_unknown", subject, reason } as const;
+  if (found.held)
+    return [
+      told(
+        { ...what, reason: `${reason}, and its lifeline is held` },
+        "end it where it runs; the session goes on then",
+      ),
+    ];
+  return [
+    repairable(what, {
+      repair: "take it for gone: its session goes on as after any worker's end; nothing is sent to that process",
+      needs: ["gone"],
+      action: { by: "daemon", repair: "assert_gone", subject },
+    }),
+  ];
+}
+
+function stopFindings(seen: SeenSession, now: number): Finding[] {
+  const found = readable(seen);
+  const stop = found?.descriptor.stop;
+  if (!stop || (seen.row !== null && seen.row.state !== "stopping")) return [];
+  const elapsed = now - Date.parse(stop.requestedAt);
+  if (!(elapsed >= DEGRADED_MS)) return [];
+  const reason = `its ${stop.goal} was asked for ${Math.floor(elapsed / 60_000)} minutes ago; its process is ${found?.verdict.kind}`;
+  return [
+    told(
+      { kind: "stop_degraded", subject: seen.sessionId, reason },
+      "it goes on by itself; agent stop --force presses it",
+    ),
+  ];
+}
+
+function failureFindings({ sessionId: subject, record, descriptor, row }: SeenSession): Finding[] {
+  if (record?.kind !== "record") return [];
+  const { failure: kept, secretNames } = record.record;
+  if (row?.state === "ready" && row.reason !== null)
+    return [told({ kind: "session_degraded", subject, reason: row.reason }, `agent session show ${subject}`)];
+  const recorded = descriptor !== null && "descriptor" in descriptor ? descriptor.descriptor : null;
+  const failure = kept ?? (recorded?.lifecycle === "failed" ? recorded : null);
+  const isFailed = row === null ? failure !== null : row.state === "failed";
+  if (!isFailed) return [];
+  const names = failure?.code === "needs_fresh_environment" ? secretNames : [];
+  const reason = row?.reason ?? failure?.reason ?? "its reason was not recorded";
+  const resume = ["agent session resume", subject, ...names.map((name) => `--env ${name}`)].join(" ");
+  return [told({ kind: "session_failed", subject, reason }, resume)];
+}
+
+/** While a worker lives, what is begun is merely running. */
+function doubtFindings(seen: SeenSession): Finding[] {
+  const { sessionId: subject, journal, row } = seen;
+  const found = readable(seen);
+  const mayRun = found !== null && (found.verdict.kind === "current" || found.verdict.kind === "unknown");
+  if (mayRun || row?.state === "ready" || row?.state === "starting" || journal.kind !== "ok") return [];
+  const begun = journal.open.filter(({ notes }) => notes.some(({ phase }) => phase === "dispatched"));
+  if (begun.length === 0) return [];
+  const reason = `begun when its worker ended: ${begun.map(({ kind, operationId }) => `${kind} ${operationId}`).join(", ")}`;
+  return [
+    told({ kind: "in_doubt", subject, reason }, "it is marked interrupted at the next start; look at what it did"),
+  ];
+}
+
+const resting = ["failed", "passivated", "stopped"];
+
+function journalFindings(seen: SeenSession): Finding[] {
+  const { sessionId: subject, journal, row, life } = seen;
+  const found = readable(seen);
+  const rests = row === null ? found === null || found.descriptor.lifecycle === "failed" : resting.includes(row.state);
+  const isUsable = rests && life.kind !== "alive";
+  const needs: readonly Assertion[] = ["loss", ...goneWords(seen)];
+  if (journal.kind === "refused") {
+    const at = journal.offset === null ? "" : ` at byte ${journal.offset}`;
+    const reason = `${journal.path}${at}: ${journal.message}`;
+    if (journal.why !== "corrupt" && journal.why !== "oversize")
+      return [told({ kind: "journal_unreadable", subject, reason }, `agent journal show ${journal.path}`)];
+    const what = { kind: "journal_damaged", subject, reason } as const;
+    if (!isUsable) return [told(what, `agent session stop ${subject}, then look again`)];
+    const repair = "put it aside with all its bytes; the session stays failed until that is resolved, too";
+    return [repairable(what, { repair, needs, action: { by: "daemon", repair: "quarantine_journal", subject } })];
+  }
+  if (journal.kind !== "ok" || journal.quarantines.length === 0) return [];
+  const reason = journal.quarantines
+    .map(
+      ({ id, why, evidence, reason: words }) =>
+        `${id} (${why}${evidence === null ? "" : `, kept as ${evidence}`}): ${words}`,
+    )
+    .join("; ");
+  const what = { kind: "journal_quarantined", subject, reason } as const;
+  if (!isUsable) return [told(what, `agent session stop ${subject}, then look again`)];
+  const repair = "accept as lost what it held, accepted work and answered requests; then the session can be resumed";
+  return [repairable(what, { repair, needs, action: { by: "daemon", repair: "resolve_journal", subject } })];
+}

@@ -1,0 +1,142 @@
+import { existsSync, readdirSync } from "node:fs";
+import { VERSION } from "@holdfast/client/protocol";
+import type { SessionRow } from "@holdfast/client/protocol";
+import { nodeFileSystem, readJournal } from "@holdfast/recovery-journal";
+import type { JournalReport } from "@holdfast/recovery-journal";
+import { createObserver, probeLifeline, reasonOf, systemClock } from "@holdfast/shared-process";
+import type { ProcessObserver } from "@holdfast/shared-process";
+import { epochsOf, operationKinds, sessionDirectory } from "@holdfast/session-worker/transport";
+import { readAllSessions } from "../../catalog.ts";
+import type { RecordRead } from "../../catalog.ts";
+import { readWorkerFiles } from "../../descriptor-files.ts";
+import type { DescriptorRead, WorkerFiles } from "../../descriptor-files.ts";
+import { requestsFolder } from "../../home.ts";
+import { lifeOf } from "../../life.ts";
+import type { LifeParts } from "../../life.ts";
+import { verdictOf } from "@holdfast/session-worker/transport";
+import { canonical } from "../discover.ts";
+import { survey } from "../survey.ts";
+import type { Survey } from "../survey.ts";
+import { askDaemon } from "./answer.ts";
+import { unsafeBelow } from "./modes.ts";
+import type { Answer, Seen, SeenSession } from "./seen.ts";
+
+type Attempt = <T>(subject: string, look: () => T, otherwise: T) => T;
+
+/** Looks at everything of a home, processes first, and changes nothing. What cannot be looked at says so, and fails nothing else. */
+export async function lookAt(home: string): Promise<Seen> {
+  const unseen: { subject: string; reason: string }[] = [];
+  const attempt: Attempt = (subject, look, otherwise) => {
+    try {
+      return look();
+    } catch (error) {
+      unseen.push({ subject, reason: reasonOf(error) });
+      return otherwise;
+    }
+  };
+  const surveyed = survey(home);
+  const { scan, homes, orphans } = surveyed;
+  if (scan.kind === "incomplete")
+    unseen.push({ subject: "processes", reason: scan.problem ?? "not all could be listed" });
+  const view = homes[0];
+  const owner = view?.owner ?? { kind: "none" };
+  const answer = await askDaemon(home, owner).catch((error: unknown): Answer => {
+    unseen.push({ subject: "the daemon", reason: reasonOf(error) });
+    return { kind: "none" };
+  });
+  const observer = createObserver({ mode: "narrow" });
+  const own = canonical(home);
+  return {
+    home,
+    owner,
+    epoch: attempt(`${home}/owner`, () => epochsOf(nodeFileSystem, home)[0] ?? null, null),
+    answer,
+    lost: (view?.lost ?? []).map(({ identity }) => identity.pid),
+    requests: attempt<JournalReport>(requestsFolder(home), () => readJournal(requestsFolder(home), []), {
+      kind: "fresh",
+    }),
+    requestsAside: attempt(home, () => requestsAside(home), []),
+    // What belongs to no home that is known may be of another one: `agent ps` lists it.
+    orphans: orphans.filter(({ home: of }) => of !== null && canonical(of) === own),
+    unsafe: attempt(home, () => unsafeBelow(home), []),
+    capabilities: attempt("this machine", () => observer.capabilities(), null),
+    sessions: sessionsOf({ home, observer, surveyed, answer, attempt }),
+    unseen,
+    version: VERSION,
+    now: systemClock.now(),
+  };
+}
+
+const requestsAside = (home: string): string[] =>
+  existsSync(home)
+    ? readdirSync(home)
+        .filter((name) => name.startsWith("journal.damaged-"))
+        .map((name) => `${home}/${name}`)
+    : [];
+
+interface Looking {
+  readonly home: string;
+  readonly observer: ProcessObserver;
+  readonly surveyed: Survey;
+  readonly answer: Answer;
+  readonly attempt: Attempt;
+}
+
+function sessionsOf(looking: Looking): SeenSession[] {
+  const { home, observer, surveyed, answer, attempt } = looking;
+  const files = attempt<WorkerFiles>(`${home}/workers`, () => readWorkerFiles(nodeFileSystem, home), {
+    descriptors: [],
+    intents: new Map(),
+  });
+  const reads = attempt<RecordRead[]>(`${home}/sessions`, () => readAllSessions(nodeFileSystem, home), []);
+  const records = new Map(reads.map((read) => [idOf(read), read]));
+  const descriptors = new Map(files.descriptors.map((read) => [read.sessionId, read]));
+  const rows = new Map(answer.kind === "answers" ? answer.rows.map((row) => [row.sessionId, row]) : []);
+  const parts: LifeParts = { home, fs: nodeFileSystem, observer, scan: surveyed.scan, descriptors: files.descriptors };
+  return [...new Set([...records.keys(), ...descriptors.keys(), ...files.intents.keys()])].flatMap((sessionId) => {
+    const known = {
+      read: records.get(sessionId),
+      descriptor: descriptors.get(sessionId),
+      intents: files.intents.get(sessionId)?.paths ?? [],
+      row: rows.get(sessionId) ?? null,
+    };
+    return attempt(sessionId, () => [sessionOf(sessionId, known, parts)], []);
+  });
+}
+
+const idOf = (read: RecordRead): string => (read.kind === "record" ? read.record.sessionId : read.sessionId);
+
+interface Known {
+  readonly read: RecordRead | undefined;
+  readonly descriptor: DescriptorRead | undefined;
+  readonly intents: readonly string[];
+  readonly row: SessionRow | null;
+}
+
+function sessionOf(sessionId: string, { read, descriptor, intents, row }: Known, parts: LifeParts): SeenSession {
+  const { home, fs, observer } = parts;
+  const journal = readJournal(`${sessionDirectory(home, sessionId)}/journal`, operationKinds, fs);
+  const isSound =
+    read?.kind === "record" &&
+    descriptor?.kind !== "damaged" &&
+    row?.state !== "quarantined" &&
+    (journal.kind === "fresh" || (journal.kind === "ok" && journal.quarantines.length === 0));
+  return {
+    sessionId,
+    record: read ?? null,
+    descriptor: descriptor === undefined ? null : seenDescriptor(descriptor, observer),
+    intents,
+    journal,
+    life: isSound ? { kind: "gone" } : lifeOf(parts, sessionId),
+    row,
+  };
+}
+
+/** Of an older form, a start of the daemon decides what it is worth; until then it says nothing. */
+function seenDescriptor(read: DescriptorRead, observer: ProcessObserver): SeenSession["descriptor"] {
+  if (read.kind === "damaged") return { damaged: read.reason };
+  if (read.kind === "older") return null;
+  const { process } = read.descriptor;
+  const held = process.lifelinePath !== null && probeLifeline(process.lifelinePath) === "held";
+  return { descriptor: read.descriptor, verdict: verdictOf(observer, process), held };
+}

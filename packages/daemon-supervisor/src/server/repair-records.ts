@@ -1,0 +1,76 @@
+import { ProtocolError } from "@holdfast/client/protocol";
+import { ensurePrivateDirectory, removeFile, syncDirectory } from "@holdfast/recovery-journal";
+import type { FileSystem } from "@holdfast/recovery-journal";
+import { sessionDirectory } from "@holdfast/session-worker/transport";
+import { readWorkerFiles } from "../descriptor-files.ts";
+import { descriptorPath } from "../descriptor.ts";
+import { damagedFolder, sessionsFolder, timeInName, workersFolder } from "../home.ts";
+import { lifeOf } from "../life.ts";
+import type { Life } from "../life.ts";
+import { scanHoldfast } from "../offline/discover.ts";
+import { notePath, withRequest } from "../records.ts";
+import type { RepairOrder } from "./repair.ts";
+import type { Services } from "./services.ts";
+
+/** A quarantined session rests `stopped`, as soon as nothing of it lives; its damaged descriptor is kept beside, as evidence. */
+export async function release(services: Services, { sessionId, asserted, stamp }: RepairOrder): Promise<string> {
+  const { context, sessions, records } = services;
+  const { home, fs, catalog } = context;
+  const why = sessions.quarantined.get(sessionId);
+  if (why === undefined) return "it is not quarantined";
+  if (catalog.unreadable().has(sessionId)) throw refused(`${why}: its files can only be moved aside`);
+  refuseLiving(lifeHere(services, sessionId), asserted);
+  // First what keeps it from being launched: until the descriptor goes it is quarantined, at any start.
+  if (catalog.get(sessionId))
+    await records.rest(sessionId, (now) => ({
+      ...withRequest(now, stamp),
+      wanted: now.wanted === "archived" ? "archived" : "stopped",
+    }));
+  const kept = `${descriptorPath(home, sessionId)}.damaged-${timeInName(context.clock.now())}`;
+  const isKept = renameIfThere(fs, descriptorPath(home, sessionId), kept);
+  removeFile(fs, notePath(home, sessionId));
+  syncDirectory(fs, workersFolder(home));
+  sessions.quarantined.delete(sessionId);
+  return isKept ? `it rests, stopped; its descriptor is kept as ${kept}` : "it rests, stopped";
+}
+
+/** A session that nobody can read goes to `<home>/damaged`, with every file that names it; nothing is deleted. */
+export function setAside(services: Services, { sessionId, asserted }: RepairOrder): Promise<string> {
+  const { context, sessions } = services;
+  const { home, fs, catalog, clock } = context;
+  if (!catalog.unreadable().has(sessionId)) throw refused("its record can be read: agent session delete is for such");
+  refuseLiving(lifeHere(services, sessionId), asserted);
+  const target = `${damagedFolder(home)}/${sessionId}-${timeInName(clock.now())}`;
+  ensurePrivateDirectory(fs, target);
+  for (const name of fs.readdir(workersFolder(home)).filter((entry) => entry.startsWith(sessionId)))
+    renameIfThere(fs, `${workersFolder(home)}/${name}`, `${target}/${name}`);
+  // Last: while its name is there the session is found, and this can be asked for again.
+  renameIfThere(fs, sessionDirectory(home, sessionId), `${target}/session`);
+  for (const folder of [target, damagedFolder(home), workersFolder(home), sessionsFolder(home)])
+    syncDirectory(fs, folder);
+  catalog.forgetUnreadable(sessionId);
+  sessions.quarantined.delete(sessionId);
+  return Promise.resolve(`its files are in ${target}`);
+}
+
+/** Whether anything of a session lives, by all that can be seen from here. */
+export function lifeHere({ context: { home, fs, observer } }: Services, sessionId: string): Life {
+  const scan = scanHoldfast();
+  return lifeOf({ home, fs, observer, scan, descriptors: readWorkerFiles(fs, home).descriptors }, sessionId);
+}
+
+function refuseLiving(life: Life, asserted: boolean): void {
+  if (life.kind === "alive") throw new ProtocolError("session_running", `nothing was changed: ${life.why}`);
+  if (life.kind === "gone" || asserted) return;
+  throw new ProtocolError("worker_identity_unknown", `nothing was changed: ${life.why}`, {
+    hint: "agent doctor tells what to assert",
+  });
+}
+
+const refused = (why: string): ProtocolError => new ProtocolError("usage", `nothing was changed: ${why}`);
+
+function renameIfThere(fs: FileSystem, source: string, target: string): boolean {
+  if (!fs.exists(source)) return false;
+  fs.rename(source, target);
+  return true;
+}
