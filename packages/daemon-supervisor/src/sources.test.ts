@@ -21,9 +21,9 @@ it("I22 whoever stops, finalizes, reclaims or adopts asks one function whether a
     (path) => !path.startsWith("shared-process/"),
   );
   expect(asking).toEqual([
-    "daemon-supervisor/src/verdict.ts",
     // A worker asks who may have its journal, and whom a sweep meets: neither stops or reclaims anybody.
     "session-worker/src/transport/recorded-supervisor.ts",
+    "session-worker/src/transport/verdict.ts",
     "session-worker/src/worker/launch.ts",
   ]);
 });

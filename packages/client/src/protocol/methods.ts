@@ -214,7 +214,7 @@ export interface Notifications {
 }
 
 export const PROTOCOL_VERSION = 1;
-export const SCHEMA_REVISION = 1;
+export const SCHEMA_REVISION = 2;
 
 /** The first line of every connection, sent only once the daemon is ready to serve. */
 export interface Hello {

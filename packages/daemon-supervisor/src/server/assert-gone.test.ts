@@ -39,7 +39,7 @@ function worldOf(pidNamespace?: string) {
       phase: "killing",
       graceEndsAt: null,
       since: 0,
-      due: null,
+      due: { timer: "kill", at: 10 * 60_000 },
     },
     [],
   );

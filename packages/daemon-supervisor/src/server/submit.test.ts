@@ -11,7 +11,7 @@ it("I76 a request that waited for its turn looks again where it belongs: the fil
     terminal: null,
     cause: null,
     launches: [],
-    due: null,
+    due: { timer: "relaunch", at: 10 * 60_000 },
   } as const;
   world.enroll({ ...waiting, process: world.worker() });
   await world.registry.drained();
