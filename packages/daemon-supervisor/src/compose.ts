@@ -21,6 +21,7 @@ import { Records } from "./records.ts";
 import { Registry } from "./registry.ts";
 import { Sessions } from "./sessions.ts";
 import { RELEASE_MS } from "./times.ts";
+import { discardUnmade } from "./unmade.ts";
 import type { World } from "./world.ts";
 
 export interface SupervisorParts {
@@ -57,6 +58,7 @@ export function composeSupervisor(parts: SupervisorParts): Supervisor {
   const { home, epoch, log, world } = parts;
   const { fs, clock, ids, observer, dial } = world;
   const changes = new Changes(clock);
+  discardUnmade(fs, home);
   const catalog = new Catalog(home, fs);
   const records = new Records({ home, fs, clock, catalog, epoch, isOwner: parts.isOwner });
   const registry = new Registry({

@@ -41,4 +41,10 @@ describe("verdictOf", () => {
     const { observer, identity, lifelinePath } = await recorded("pidfd");
     expect(verdictOf(observer, { identity, lifelinePath })).toEqual({ kind: "current", basis: "kernel-id" });
   });
+
+  it("I163 takes a FIFO that nobody holds here for no proof of what runs on another machine", async () => {
+    const { observer, identity, lifelinePath } = await recorded("narrow");
+    const foreign = { ...identity, machineId: "another" };
+    expect(verdictOf(observer, { identity: foreign, lifelinePath })).toEqual({ kind: "unknown", why: "other-host" });
+  });
 });
