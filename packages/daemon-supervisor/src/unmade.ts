@@ -1,4 +1,3 @@
-import { errnoOf } from "@holdfast/shared-process";
 import type { FileSystem } from "@holdfast/recovery-journal";
 import { sessionDirectory } from "@holdfast/session-worker/transport";
 import { sessionsFolder } from "./home.ts";
@@ -21,12 +20,7 @@ export function discardUnmade(fs: FileSystem, home: string): void {
   for (const name of fs.readdir(sessionsFolder(home))) {
     const directory = sessionDirectory(home, name);
     if (!isUnmade(fs, directory)) continue;
-    try {
-      for (const copy of fs.readdir(directory)) fs.unlink(`${directory}/${copy}`);
-      fs.rmdir(directory);
-    } catch (error) {
-      // No reader takes it for a session, so it can stay until the next start; anything but the system's refusal is a bug.
-      if (errnoOf(error) === null) throw error;
-    }
+    for (const copy of fs.readdir(directory)) fs.unlink(`${directory}/${copy}`);
+    fs.rmdir(directory);
   }
 }
