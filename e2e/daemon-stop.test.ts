@@ -1,8 +1,10 @@
 import { existsSync, readFileSync } from "node:fs";
+import { connect } from "node:net";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { Home } from "./support/home.ts";
 import { isRunning } from "./support/processes.ts";
+import { psOf } from "./support/ps.ts";
 import { errorCode } from "./support/rows.ts";
 import { waitFor } from "./support/wait-for.ts";
 
@@ -19,6 +21,40 @@ it("start with one running, status and stop without one: 0, 3, 0", async () => {
   await home.ok(["daemon", "stop"]);
   await waitFor(() => home.processes().length === 0, "the daemon has ended");
 });
+
+it("I126 the daemon says of itself the version that --version prints, and counts as current", async () => {
+  await using home = await Home.open();
+  await home.ok(["daemon", "start"]);
+  const printed = (await home.ok(["--version"])).stdout.trim();
+  const released: { readonly version: string } = JSON.parse(
+    readFileSync(new URL("../packages/cli/package.json", import.meta.url), "utf8"),
+  );
+  const record: { readonly version: string } = JSON.parse(readFileSync(home.ownerPath(), "utf8"));
+  const said = async (...args: string[]): Promise<string> =>
+    JSON.parse((await home.ok([...args, "--json"])).stdout).version;
+  const all = [record.version, await said("version"), await said("daemon", "status")];
+  expect([printed, ...all]).toEqual(all.concat(printed).map(() => released.version));
+  const hello = await new Promise<string>((resolve, reject) => {
+    const socket = connect(JSON.parse(readFileSync(home.ownerPath(), "utf8")).socketPath);
+    socket.once("error", reject).once("data", (line) => {
+      socket.destroy();
+      resolve(line.toString());
+    });
+  });
+  expect(JSON.parse(hello.split("\n")[0] ?? "")).toMatchObject({ params: { version: printed } });
+  const [daemon] = (await psOf(home)).daemons;
+  expect(daemon).toMatchObject({ version: printed, status: "current" });
+});
+
+it("I113 daemon stop --force ends a frozen worker that is ours before it ends itself", async () => {
+  await using home = await Home.open();
+  const row = await home.newSession("s");
+  const [daemon, worker] = [home.daemon(), home.worker(row)];
+  home.freeze(worker);
+  await home.ok(["daemon", "stop", "--force"]);
+  expect([isRunning(worker), isRunning(daemon), home.processes()]).toEqual([false, false, []]);
+  expect((await home.show("s")).state).toBe("passivated");
+}, 60_000);
 
 it("I125 daemon stop with a busy session names it; --keep-workers leaves it at work", async () => {
   await using home = await Home.open();

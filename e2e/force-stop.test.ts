@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { Home } from "./support/home.ts";
@@ -105,6 +105,30 @@ it("ps --force-stop ends a frozen daemon, a frozen worker and a healthy one", as
   expect((await home.ok(["session", "resume", "frozen", "--json"])).code).toBe(0);
   expect((await home.show("healthy")).state).toBe("stopped");
 });
+
+it("I107 a forced stop has the home until its last worker is gone and its record with it: a start meanwhile waits", async () => {
+  await using home = await Home.open();
+  const row = await home.newSession("s");
+  const worker = home.worker(row);
+  const phase = (): { readonly epoch: number; readonly phase: string } =>
+    JSON.parse(readFileSync(home.ownerPath(), "utf8"));
+  // Ends by SIGKILL alone, so that the stop takes a while.
+  home.freeze(worker);
+  const stopping = home.start(["ps", "--force-stop", "--yes"]);
+  await waitFor(() => phase().phase === "maintenance", "the home is taken");
+  const { epoch } = phase();
+  expect(isRunning(worker)).toBe(true);
+  const starting = home.start(["daemon", "start"]);
+  const seen = await waitFor(
+    () =>
+      phase().epoch > epoch && { runs: isRunning(worker), recorded: existsSync(home.descriptorPath(row.sessionId)) },
+    "another daemon has the home",
+    20_000,
+  );
+  expect(seen).toEqual({ runs: false, recorded: false });
+  expect([(await stopping.result()).code, (await starting.result()).code]).toEqual([0, 0]);
+  expect((await home.show("s")).state).toBe("stopped");
+}, 60_000);
 
 it("ps --force-stop without a daemon ends workers that outlived it", async () => {
   await using home = await Home.open();

@@ -11,6 +11,8 @@ export interface Orders {
   readonly program: "supervisor" | "force-stop";
   readonly home: string;
   readonly workerProgram: string;
+  /** The built one: what a worker with work starts when this one has died. */
+  readonly supervisorProgram: string;
   /** Where the program and the test tell each other how far they are. */
   readonly directory: string;
   /** `null`: every moment is recorded and none stops it. */

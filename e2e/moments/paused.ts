@@ -11,7 +11,7 @@ import type { Moment, Orders } from "./orders.ts";
 
 const built = new URL("../../packages/cli/dist/bin/", import.meta.url);
 /** Beside it the optional library is found, as it is by the built supervisor. */
-const besideBuilt = pathToFileURL(fileURLToPath(new URL("supervisor.js", built))).href;
+const supervisorProgram = fileURLToPath(new URL("supervisor.js", built));
 
 /** Bundles the program of the moments from the sources, in a directory that the caller removes. */
 export async function buildProgram(directory: string): Promise<string> {
@@ -24,7 +24,7 @@ export async function buildProgram(directory: string): Promise<string> {
     platform: "node",
     target: "node20",
     conditions: ["@holdfast/source"],
-    define: { "import.meta.url": JSON.stringify(besideBuilt) },
+    define: { "import.meta.url": JSON.stringify(pathToFileURL(supervisorProgram).href) },
     external: ["koffi"],
     logLevel: "warning",
   });
@@ -50,7 +50,7 @@ export class Paused {
     mkdirSync(home.files, { recursive: true });
     const directory = mkdtempSync(join(home.files, "moments-"));
     const workerProgram = fileURLToPath(new URL("worker.js", built));
-    const orders: Orders = { ...rest, home: home.path, workerProgram, directory };
+    const orders: Orders = { ...rest, home: home.path, workerProgram, supervisorProgram, directory };
     if (armed) writeFileSync(files(directory).armed, "");
     return new Paused(home, home.run([process.execPath, program, JSON.stringify(orders)]), directory);
   }

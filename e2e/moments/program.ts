@@ -6,9 +6,10 @@ import { momentWorld } from "./world.ts";
 
 /** A supervisor, or a forced stop, of the shipped code in a world that stops it at one moment. Tests start it; no package has it. */
 async function main(orders: Orders): Promise<number> {
-  const { program, home, workerProgram } = orders;
+  const { program, home, workerProgram, supervisorProgram } = orders;
   const world = momentWorld(orders);
-  if (program === "supervisor") return await runSupervisor({ home, workerProgram, foreground: false }, world);
+  const options = { home, workerProgram, supervisorProgram, foreground: false };
+  if (program === "supervisor") return await runSupervisor(options, world);
   const request = { home, all: false };
   const { failed } = await forceStop(request, planForceStop(request), { workerProgram, world });
   process.stdout.write(JSON.stringify(failed));

@@ -1,6 +1,7 @@
 import type { Running } from "../support/command.ts";
 import { Canary } from "../support/canary.ts";
 import { Home } from "../support/home.ts";
+import { signal } from "../support/processes.ts";
 import { waitFor } from "../support/wait-for.ts";
 import type { Moment } from "./orders.ts";
 import { outcome, promised } from "./outcome.ts";
@@ -79,11 +80,15 @@ async function begin(
     await prepare(home);
     if (during === "force-stop")
       return { paused: Paused.start(home, program, { program: during, stop, armed: true }), client: null };
-    await home.kill(home.daemon());
   }
+  // A worker with work would start a successor of its own before this one has the home.
+  const workers = during === "own request" ? [] : home.workers();
+  for (const worker of workers) home.freeze(worker);
+  if (during !== "own request") await home.kill(home.daemon());
   const paused = Paused.start(home, program, { program: "supervisor", stop, armed: during === "start" });
+  if (during !== "start") await paused.untilServing();
+  for (const worker of workers) signal(worker, "SIGCONT");
   if (during === "start") return { paused, client: null };
-  await paused.untilServing();
   if (during === "own request") await prepare(home);
   else await home.untilState("s", "ready", REACH_MS);
   paused.arm();

@@ -1,7 +1,6 @@
 import { findOwner, probeDaemon } from "@holdfast/client";
 import { DAEMON_START_TIMEOUT_MS, MAINTENANCE_TIMEOUT_MS, ProtocolError } from "@holdfast/client/protocol";
 import { ensurePrivateDirectory, nodeFileSystem } from "@holdfast/recovery-journal";
-import { createObserver, ownEnvironment, spawnGated } from "@holdfast/shared-process";
 import type { GatedProcess } from "@holdfast/shared-process";
 import { closeSync, fstatSync, openSync } from "node:fs";
 import { join } from "node:path";
@@ -23,13 +22,14 @@ export async function startDaemon(home: string, environment: NodeJS.ProcessEnv):
   const logs = join(home, "logs");
   ensurePrivateDirectory(nodeFileSystem, home);
   ensurePrivateDirectory(nodeFileSystem, logs);
-  const { checkSocketPaths } = await import("@holdfast/daemon-supervisor/offline");
+  const { checkSocketPaths, startSupervisor } = await import("@holdfast/daemon-supervisor/offline");
   checkSocketPaths(home);
-  const errorPath = join(logs, "supervisor.err");
-  const errors = openSync(errorPath, "a+", 0o600);
+  const errors = openSync(join(logs, "supervisor.err"), "a+", 0o600);
   try {
     const said = fstatSync(errors).size;
-    const child = await spawnSupervisor(home, environment, errors);
+    const spawned = await startSupervisor({ home, programs: programs(), environment });
+    if (spawned.kind === "failed") throw startFailed(home, spawned.message, "");
+    const child = spawned.process;
     const failure = await untilServing(home, child);
     child.unref();
     if (failure === null) return;
@@ -38,22 +38,6 @@ export async function startDaemon(home: string, environment: NodeJS.ProcessEnv):
   } finally {
     closeSync(errors);
   }
-}
-
-async function spawnSupervisor(home: string, environment: NodeJS.ProcessEnv, errors: number): Promise<GatedProcess> {
-  const { supervisor, worker } = programs();
-  const spawned = await spawnGated({
-    command: process.execPath,
-    args: [supervisor],
-    env: ownEnvironment(environment, { HOLDFAST_HOME: home }),
-    cwd: "/",
-    // It is waited for, and told by its record once it serves: what the library adds is not needed here.
-    observer: createObserver({ library: "never" }),
-    standardError: errors,
-  });
-  if (spawned.kind === "failed") throw startFailed(home, spawned.message, "");
-  spawned.process.openGate(JSON.stringify({ home, workerProgram: worker }));
-  return spawned.process;
 }
 
 /** `null` when a daemon answers, else why none does. A home that is being stopped by force is waited for first. */

@@ -91,6 +91,19 @@ describe("a call", () => {
     expect(await connect().call("session/cancel", cancel)).toEqual({ sessionId: "one" });
   });
 
+  it("I106 judges the same owner record anew at each look: one that was alive a moment ago may be gone", async () => {
+    daemon.record(1, { phase: "serving", socketPath: join(daemon.home, "nobody.sock") });
+    const verdicts = ["alive", "alive", "gone"] as const;
+    let looks = 0;
+    const calling = connect({
+      timeouts: {},
+      ownerAlive: () => verdicts[Math.min(looks++, 2)] ?? "gone",
+      startDaemon: () => daemon.serve(2, () => ({ sessionId: "one" })),
+    });
+    expect(await calling.call("session/cancel", cancel)).toEqual({ sessionId: "one" });
+    expect(looks).toBe(3);
+  });
+
   it("ends with the signal's reason", async () => {
     await daemon.serve(1, never);
     const abort = new AbortController();

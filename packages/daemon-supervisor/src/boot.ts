@@ -3,7 +3,6 @@ import type { WorkerFiles } from "./descriptor-files.ts";
 import type { Context } from "./effects/context.ts";
 import { freshValues } from "./effects/context.ts";
 import type { Trees } from "./effects/trees.ts";
-import { verdictOf } from "./verdict.ts";
 import { decideBoot } from "./lifecycle/boot.ts";
 import type { BootDecision, Found } from "./lifecycle/boot.ts";
 import type { Effect, Fresh, Goal, State, StopIntent } from "./lifecycle/state.ts";
@@ -13,8 +12,9 @@ import { identitySchema } from "@holdfast/client/protocol";
 import { reasonOf } from "@holdfast/shared-process";
 import { readJournal, removeFile } from "@holdfast/recovery-journal";
 import { safeParse } from "zod/mini";
-import { operationKinds, ownerFolder, sessionDirectory } from "@holdfast/session-worker/transport";
+import { operationKinds, ownerFolder, sessionDirectory, verdictOf } from "@holdfast/session-worker/transport";
 import { runFolder, workersFolder } from "./home.ts";
+import { wantedOfGone } from "./left.ts";
 import { noteQuarantine } from "./records.ts";
 import type { Records } from "./records.ts";
 import type { Sessions } from "./sessions.ts";
@@ -57,6 +57,24 @@ function sweepTemporary({ fs, log }: Context, folder: string): void {
 
 const TEMPORARY = /\.[0-9a-f]{12}\.tmp$/;
 
+/** A creation that a crash cut off before there was a session: nobody was told of it, and there is nothing to keep. */
+function sweepUnpublished(context: Context, { quarantined }: Sessions): void {
+  const { home, fs, catalog, log } = context;
+  for (const sessionId of quarantined.keys()) {
+    if (catalog.get(sessionId)) continue;
+    const folder = sessionDirectory(home, sessionId);
+    try {
+      const names = fs.readdir(folder);
+      if (!names.every((name) => TEMPORARY.test(name))) continue;
+      for (const name of names) removeFile(fs, `${folder}/${name}`);
+      fs.rmdir(folder);
+      quarantined.delete(sessionId);
+    } catch (error) {
+      log.warn({ sessionId, reason: reasonOf(error) }, "what a creation that was cut off left could not be removed");
+    }
+  }
+}
+
 /** Decides every session of the home once, side by side; no decision waits for a worker. */
 export function bootAll(context: Context, parts: BootParts): void {
   const { files, records, sessions } = parts;
@@ -64,6 +82,7 @@ export function bootAll(context: Context, parts: BootParts): void {
   const { home } = context;
   for (const folder of [ownerFolder(home), workersFolder(home), runFolder(home)]) sweepTemporary(context, folder);
   parts.trees.removeLeftovers();
+  sweepUnpublished(context, sessions);
   for (const read of files.descriptors) {
     if (read.kind === "damaged") quarantine(context, sessions, read);
     else if (!context.catalog.get(read.sessionId))
@@ -88,11 +107,12 @@ export function bootAll(context: Context, parts: BootParts): void {
       fresh,
       now: context.clock.monotonic(),
     };
+    const verdict = descriptor ? simple(verdictOf(context.observer, descriptor.process).kind) : "gone";
     const found: Found = {
       record: recordOf(descriptor, record),
-      wanted: record.wanted,
+      wanted: descriptor && verdict === "gone" ? wantedOfGone(context, record, descriptor) : record.wanted,
       intent: seen.intent?.goal ?? null,
-      verdict: descriptor ? simple(verdictOf(context.observer, descriptor.process).kind) : "gone",
+      verdict,
     };
     const hasProcess = found.record === "process" || (found.record === "failed" && found.verdict !== "gone");
     if (parts.forMaintenance && !hasProcess && found.intent === null) continue;

@@ -28,6 +28,7 @@ import type { World } from "./world.ts";
 export interface SupervisorParts {
   readonly home: string;
   readonly workerProgram: string;
+  readonly supervisorProgram?: string | undefined;
   readonly epoch: number;
   readonly self: ProcessIdentity;
   readonly world: World;
@@ -71,8 +72,13 @@ export function composeSupervisor(parts: SupervisorParts): Supervisor {
       changes.tell(sessionId);
       parts.onChanged();
     },
-    onProblem: (sessionId, message) => log.error({ sessionId, message }, "registration"),
-    onDecision: (sessionId, event, decision) => {
+    onProblem: (sessionId, message) => {
+      log.error({ sessionId, message }, "registration");
+      world.watching?.problem(sessionId, message);
+    },
+    onDecision: (decided) => {
+      const { sessionId, event, decision } = decided;
+      world.watching?.decided(decided);
       if (decision.kind === "stale") context.counters.staleEvents += 1;
       if (event.type === "hello" && decision.kind === "move") context.counters.adoptions += 1;
       log.info({ sessionId, event: event.type, decision: decision.kind, ...detailOf(decision) }, "event");
@@ -81,6 +87,7 @@ export function composeSupervisor(parts: SupervisorParts): Supervisor {
   const context: Context = {
     home,
     workerProgram: parts.workerProgram,
+    supervisorProgram: parts.supervisorProgram ?? null,
     epoch,
     self: parts.self,
     fs,

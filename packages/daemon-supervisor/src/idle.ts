@@ -25,7 +25,7 @@ export class Idle implements Disposable {
   }
 
   /** Looks at what is registered now; called on every change, so that no periodic timer is needed. */
-  look(registry: Registry): void {
+  look(registry: Pick<Registry, "sessionIds" | "newest">): void {
     const resting = registry
       .sessionIds()
       .every((sessionId) => restingStates.has(registry.newest(sessionId)?.name ?? "passivated"));

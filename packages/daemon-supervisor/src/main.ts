@@ -3,7 +3,7 @@ import { removeFile } from "@holdfast/recovery-journal";
 import { createLifeline, holdLifeline, leaveCgroup, reasonOf } from "@holdfast/shared-process";
 import type { ProcessIdentity } from "@holdfast/shared-process";
 import type { Logger } from "pino";
-import { SUPERVISOR_TITLE, isWorkerCgroup } from "@holdfast/session-worker/transport";
+import { SUPERVISOR_TITLE, isWorkerCgroup, topOwner } from "@holdfast/session-worker/transport";
 import { composeSupervisor, helloOf, pause } from "./compose.ts";
 import { highestEpoch, readWorkerFiles } from "./descriptor-files.ts";
 import { lifelinePath, placeSocket, prepareHome } from "./home.ts";
@@ -29,6 +29,10 @@ export interface SupervisorOptions {
   readonly home: string;
   /** Path of the program that runs one worker. */
   readonly workerProgram: string;
+  /** Path of the program that runs a supervisor in the background; without it workers start no successor. */
+  readonly supervisorProgram?: string | undefined;
+  /** Claims the home only while the owner of this epoch, which is gone, is still its last. */
+  readonly successorOf?: number | undefined;
   readonly foreground: boolean;
 }
 
@@ -107,6 +111,7 @@ const endedWith = (code: number): Ended => ({ kind: "ended", code });
 
 async function runOnce(options: SupervisorOptions, world: World, namedEpoch: number): Promise<Ended> {
   const { home, foreground } = options;
+  if (namedEpoch === 0 && !isWanted(options, world)) return endedWith(0);
   const { claim, self } = await claimFor({ home, phase: "starting", world, namedEpoch });
   if (claim.kind === "refused") {
     if (isMaintained(claim) && (await maintenanceIsOver(home))) return await runOnce(options, world, namedEpoch);
@@ -123,6 +128,13 @@ async function runOnce(options: SupervisorOptions, world: World, namedEpoch: num
     claim.ownership.leave();
     return endedWith(3);
   }
+}
+
+/** A successor takes the place of the owner whose end a worker saw, and of nobody who came after: a person may have stopped the home. */
+function isWanted({ home, successorOf }: SupervisorOptions, { fs }: World): boolean {
+  if (successorOf === undefined) return true;
+  const top = topOwner(fs, home);
+  return top.kind === "found" && top.epoch === successorOf && top.record.phase !== "stopped";
 }
 
 function whyRefused(claim: Extract<ClaimResult, { kind: "refused" }>): string {
@@ -143,7 +155,7 @@ interface Held {
   readonly world: World;
 }
 
-async function serve({ home, workerProgram }: SupervisorOptions, held: Held): Promise<Ended> {
+async function serve({ home, workerProgram, supervisorProgram }: SupervisorOptions, held: Held): Promise<Ended> {
   const { ownership, self, log, world } = held;
   const { fs, clock } = world;
   let finish!: (why: string) => void;
@@ -154,6 +166,7 @@ async function serve({ home, workerProgram }: SupervisorOptions, held: Held): Pr
   const supervisor = composeSupervisor({
     home,
     workerProgram,
+    supervisorProgram,
     epoch: ownership.epoch,
     self,
     world,

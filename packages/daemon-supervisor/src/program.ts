@@ -1,15 +1,13 @@
 import { awaitGate, closeInherited } from "@holdfast/shared-process";
-import { object, string } from "zod/mini";
+import { supervisorOrdersSchema } from "@holdfast/session-worker/transport";
 import { runSupervisor } from "./main.ts";
-
-const ordersSchema = object({ home: string(), workerProgram: string() });
 
 /** The detached supervisor: waits at its gate, so that a starter that dies leaves nothing behind. */
 async function main(): Promise<number> {
   closeInherited();
   const word = await awaitGate();
   if (word === null) return 0;
-  const orders = ordersSchema.parse(JSON.parse(word));
+  const orders = supervisorOrdersSchema.parse(JSON.parse(word));
   return runSupervisor({ ...orders, foreground: false });
 }
 

@@ -16,7 +16,15 @@ export interface RegistryPorts {
   readonly fresh: (sessionId: string) => Fresh;
   readonly onPublished: (sessionId: string, state: State | null) => void;
   readonly onProblem: (sessionId: string, message: string) => void;
-  readonly onDecision: (sessionId: string, event: Event, decision: Reduced) => void;
+  readonly onDecision: (decided: Decided) => void;
+}
+
+/** One step of a registration. */
+export interface Decided {
+  readonly sessionId: string;
+  readonly before: State;
+  readonly event: Event;
+  readonly decision: Reduced;
 }
 
 /** A client's request, as it is kept where it takes effect (I143). */
@@ -113,7 +121,7 @@ export class Registry {
       return this.#reduce(sessionId, registration, { event, request: null });
     }
     const stale = { kind: "stale", why: "another effect" } as const;
-    this.#ports.onDecision(sessionId, event, stale);
+    this.#ports.onDecision({ sessionId, before: registration.state, event, decision: stale });
     return stale;
   }
 
@@ -135,7 +143,7 @@ export class Registry {
       this.#ports.onProblem(sessionId, `bug: ${reasonOf(error)}`);
       return { kind: "deny", code: "internal", why: reasonOf(error) };
     }
-    this.#ports.onDecision(sessionId, event, decision);
+    this.#ports.onDecision({ sessionId, before: registration.state, event, decision });
     if (decision.kind === "move") {
       registration.state = decision.state;
       const { state, effects } = decision;

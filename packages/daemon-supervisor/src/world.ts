@@ -9,6 +9,7 @@ import { SystemTrees } from "./effects/trees.ts";
 import type { Trees } from "./effects/trees.ts";
 import { SystemWorkerHost } from "./effects/worker-host.ts";
 import type { WorkerHost } from "./effects/worker-host.ts";
+import type { Decided } from "./registry.ts";
 
 /** Everything outside of the supervisor that it sees and changes: the machine's, or a simulated one. */
 export interface World {
@@ -19,6 +20,11 @@ export interface World {
   readonly dial: Dial;
   readonly hostOf: (context: Context) => WorkerHost;
   readonly treesOf: (context: Context) => Trees;
+  /** Told of each step of the lifecycle, beside the log. */
+  readonly watching?: {
+    readonly decided: (decided: Decided) => void;
+    readonly problem: (sessionId: string, message: string) => void;
+  };
 }
 
 export const systemWorld = (): World => ({

@@ -1,8 +1,10 @@
+import { writeSync } from "node:fs";
 import { safeParse } from "zod/mini";
-import { awaitGate, createObserver, systemClock, systemIds } from "@holdfast/shared-process";
+import { awaitGate, systemClock } from "@holdfast/shared-process";
 import { WORKER_PROTOCOL_VERSION, workerOrdersSchema } from "./transport/messages.ts";
 import type { WorkerOrders } from "./transport/messages.ts";
 import { Worker } from "./worker/worker.ts";
+import { systemWorld } from "./worker/world.ts";
 
 /** Exit statuses of the worker program. */
 const DONE = 0;
@@ -18,16 +20,20 @@ export async function runWorker(): Promise<number> {
   if (!orders) return NOT_LET_THROUGH;
   // Terminals come and go; only a stop ends a worker.
   for (const signal of ["SIGHUP", "SIGINT"] as const) process.on(signal, () => undefined);
-  const worker = new Worker({
-    orders,
-    clock: systemClock,
-    ids: systemIds,
-    observer: createObserver({ mode: "narrow", library: "for-signals" }),
-  });
+  const worker = new Worker({ orders, world: { ...systemWorld(), say } });
   process.on("SIGTERM", () => worker.close("SIGTERM"));
   await worker.listen();
   await worker.ended;
   return DONE;
+}
+
+/** The worker's log is its standard error. */
+function say(text: string): void {
+  try {
+    writeSync(2, `${new Date(systemClock.now()).toISOString()} ${text}\n`);
+  } catch {
+    // A full disk: what is said is lost, and the session goes on.
+  }
 }
 
 function parseOrders(line: string | null): WorkerOrders | null {

@@ -96,7 +96,8 @@ async function runForeground(context: Context): Promise<number> {
   const ended = new AbortController();
   const announced = context.io.stderr.isTTY ? announceServing(context, ended.signal) : null;
   try {
-    return await runSupervisor({ home, workerProgram: programs().worker, foreground: true });
+    const { supervisor, worker } = programs();
+    return await runSupervisor({ home, workerProgram: worker, supervisorProgram: supervisor, foreground: true });
   } finally {
     ended.abort();
     await announced;

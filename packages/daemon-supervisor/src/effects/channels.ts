@@ -151,6 +151,7 @@ export class Channels {
 
   /** What proves to a worker who is asking, and by which epoch. */
   credentials(sessionId: string, process: WorkerProcess, purpose: Authenticate["purpose"]): Authenticate {
+    const { supervisorProgram: supervisor, workerProgram: worker } = this.#context;
     return {
       protocol: WORKER_PROTOCOL_VERSION,
       token: process.token,
@@ -159,6 +160,7 @@ export class Channels {
       epoch: this.#context.epoch,
       supervisor: this.#context.self,
       purpose,
+      ...(supervisor === null ? {} : { programs: { supervisor, worker } }),
     };
   }
 

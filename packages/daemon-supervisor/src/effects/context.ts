@@ -10,6 +10,8 @@ import type { Registry } from "../registry.ts";
 export interface Context {
   readonly home: string;
   readonly workerProgram: string;
+  /** What workers start in the place of this supervisor; `null`: nothing. */
+  readonly supervisorProgram: string | null;
   readonly epoch: number;
   readonly self: ProcessIdentity;
   readonly fs: FileSystem;

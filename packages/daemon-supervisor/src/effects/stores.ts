@@ -39,7 +39,7 @@ export class Stores {
       engine: "pool",
       fs,
       ids,
-      now: () => clock.now(),
+      clock,
     });
     if (opened.kind === "opened") this.#open.set(sessionId, opened.store);
     return opened;

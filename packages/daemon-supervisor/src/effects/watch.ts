@@ -1,9 +1,9 @@
 import type { ExitInfo, ProcessHandle, SignalOutcome } from "@holdfast/shared-process";
+import { verdictOf } from "@holdfast/session-worker/transport";
 import { awaitsProcess } from "../lifecycle/reduce.ts";
 import type { Stamp } from "../lifecycle/answers.ts";
 import type { WorkerProcess } from "../lifecycle/state.ts";
 import { GENERATION_NAME } from "../names.ts";
-import { verdictOf } from "../verdict.ts";
 import type { Context } from "./context.ts";
 import type { Trees } from "./trees.ts";
 

@@ -1,8 +1,7 @@
 import { createObserver, probeLifeline, systemClock } from "@holdfast/shared-process";
 import type { ProcessIdentity, ProcessObserver, Signal } from "@holdfast/shared-process";
 import type { OwnerRecord } from "@holdfast/client/protocol";
-import { homesHeldBy } from "@holdfast/session-worker/transport";
-import { verdictOf } from "../verdict.ts";
+import { homesHeldBy, verdictOf } from "@holdfast/session-worker/transport";
 import { canonical } from "./discover.ts";
 import type { Orphan } from "./orphans.ts";
 

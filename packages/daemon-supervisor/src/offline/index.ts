@@ -1,3 +1,4 @@
+export { startSupervisor } from "@holdfast/session-worker/transport";
 export { checkSocketPaths } from "../home.ts";
 export { descriptorsNameProcess, ownerState } from "./owner.ts";
 export type { OfflineOwner } from "./owner.ts";

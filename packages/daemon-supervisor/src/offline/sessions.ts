@@ -10,19 +10,26 @@ import type {
 import { nodeFileSystem } from "@holdfast/recovery-journal";
 import { createObserver } from "@holdfast/shared-process";
 import type { ProcessObserver } from "@holdfast/shared-process";
-import { endCursor, readTranscript, sessionDirectory, transcriptPath } from "@holdfast/session-worker/transport";
+import {
+  endCursor,
+  readTranscript,
+  sessionDirectory,
+  transcriptPath,
+  verdictOf,
+} from "@holdfast/session-worker/transport";
 import type { SessionRecord } from "@holdfast/session-worker/transport";
 import { readAllSessions, readSessionRecordAt } from "../catalog.ts";
 import { readWorkerFiles } from "../descriptor-files.ts";
-import type { BareIntent, DescriptorRead } from "../descriptor-files.ts";
+import type { Descriptor } from "../descriptor.ts";
+import type { BareIntent } from "../descriptor-files.ts";
 import { wantedAfter } from "../lifecycle/durable.ts";
 import { lastTurn } from "../last-turn.ts";
+import { wantedOfGone } from "../left.ts";
 import { pageOf } from "../page.ts";
 import type { PageRequest } from "../page.ts";
 import { damagedRow, optionsOf, rowOf } from "../rows.ts";
 import { select } from "../select.ts";
 import { treeOf } from "../tree.ts";
-import { verdictOf } from "../verdict.ts";
 
 /** Rows of a home without asking a daemon: what the files say, one damaged record in its own row. */
 export function rowsOffline(
@@ -36,7 +43,8 @@ export function rowsOffline(
     const descriptor = descriptors.get(read.record.sessionId);
     const quarantine = descriptor?.kind === "damaged" ? descriptor.reason : null;
     const record = intended(read.record, files.intents.get(read.record.sessionId));
-    return withDescriptor(rowOf({ record, state: null, report: null, quarantine }), descriptor, observer);
+    if (descriptor?.kind !== "descriptor") return rowOf({ record, state: null, report: null, quarantine });
+    return withDescriptor(home, record, { descriptor: descriptor.descriptor, observer });
   });
 }
 
@@ -44,12 +52,17 @@ export function rowsOffline(
 const intended = (record: SessionRecord, bare: BareIntent | undefined): SessionRecord =>
   bare && record.wanted !== "archived" ? { ...record, wanted: wantedAfter[bare.intent.goal] } : record;
 
-function withDescriptor(row: SessionRow, read: DescriptorRead | undefined, observer: ProcessObserver): SessionRow {
-  if (read?.kind !== "descriptor") return row;
-  const { lifecycle, process, stop, reason } = read.descriptor;
+function withDescriptor(
+  home: string,
+  record: SessionRecord,
+  { descriptor, observer }: { readonly descriptor: Descriptor; readonly observer: ProcessObserver },
+): SessionRow {
+  const { lifecycle, process, stop, reason } = descriptor;
   const { kind } = verdictOf(observer, process);
   // Whoever reads a number here takes it for the worker's, and by now it may be a stranger's (I131).
   const isOver = kind === "gone" || kind === "replaced";
+  const wanted = isOver ? wantedOfGone({ home, fs: nodeFileSystem }, record, descriptor) : record.wanted;
+  const row = rowOf({ record: { ...record, wanted }, state: null, report: null, quarantine: null });
   const named = isOver ? row : { ...row, pid: process.identity.pid, generation: process.generation };
   if (stop) return { ...named, state: "stopping" };
   if (lifecycle === "failed") return { ...row, state: "failed", reason: reason ?? null };

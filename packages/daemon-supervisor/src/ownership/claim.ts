@@ -48,12 +48,12 @@ export class Ownership {
 
   /** Says that it stopped and takes its lifeline along, unless another epoch has taken the home. */
   leave(): void {
-    const { home, lifelinePath } = this.#record;
+    const { lifelinePath } = this.#record;
     try {
       if (!this.enter("stopped", null)) return;
     } catch {
-      // No space to say so: without its record the home is as free as with one that says stopped.
-      removeFile(this.#fs, ownerPath(home, this.epoch));
+      // No space to say so: its end, which comes now, says as much. Its name stays, or the home would forget an epoch (I165).
+      return;
     }
     if (lifelinePath !== null) removeFile(this.#fs, lifelinePath);
   }

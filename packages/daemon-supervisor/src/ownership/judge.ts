@@ -2,10 +2,9 @@ import type { OwnerRecord } from "@holdfast/client/protocol";
 import { existsSync, readdirSync } from "node:fs";
 import { probeLifeline, scanMarked } from "@holdfast/shared-process";
 import type { ProcessObserver } from "@holdfast/shared-process";
-import { SUPERVISOR_TITLE } from "@holdfast/session-worker/transport";
+import { SUPERVISOR_TITLE, verdictOf } from "@holdfast/session-worker/transport";
 import type { TopOwner } from "@holdfast/session-worker/transport";
 import { HOME_NAME } from "../names.ts";
-import { verdictOf } from "../verdict.ts";
 
 export type OwnerState =
   | { readonly kind: "none" }

@@ -2,13 +2,12 @@ import { ProtocolError } from "@holdfast/client/protocol";
 import type { MethodParams, SessionRow } from "@holdfast/client/protocol";
 import { isDiskFull, readJournal, removeFile, syncDirectoryAsync } from "@holdfast/recovery-journal";
 import { reasonOf } from "@holdfast/shared-process";
-import { operationKinds, sessionDirectory } from "@holdfast/session-worker/transport";
+import { operationKinds, sessionDirectory, verdictOf } from "@holdfast/session-worker/transport";
 import type { SessionRecord } from "@holdfast/session-worker/transport";
 import { deletedDirectory, discardDeleted } from "../deleted.ts";
 import { logsFolder, sessionsFolder } from "../home.ts";
 import { withRequest } from "../records.ts";
 import type { RequestStamp } from "../registry.ts";
-import { verdictOf } from "../verdict.ts";
 import type { Services } from "./services.ts";
 import { requestStop } from "./stop.ts";
 

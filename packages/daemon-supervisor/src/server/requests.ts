@@ -231,6 +231,7 @@ export class Requests {
       probeOwner: () => "gone",
       engine: "pool",
       fs,
+      clock,
       now: () => clock.now(),
     });
   }

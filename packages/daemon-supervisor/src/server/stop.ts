@@ -1,12 +1,12 @@
 import { ProtocolError, STOP_NO_WAIT_MS } from "@holdfast/client/protocol";
 import type { MethodParams, MethodResults, SessionRow } from "@holdfast/client/protocol";
+import { verdictOf } from "@holdfast/session-worker/transport";
 import { freshValues } from "../effects/context.ts";
 import { killDelay } from "../lifecycle/parts.ts";
 import { isEnding } from "../lifecycle/reduce.ts";
 import type { Goal, State } from "../lifecycle/state.ts";
 import { withRequest } from "../records.ts";
 import type { RequestStamp } from "../registry.ts";
-import { verdictOf } from "../verdict.ts";
 import type { Services } from "./services.ts";
 import { unwritten } from "./unwritten.ts";
 

@@ -20,3 +20,7 @@ export { SUPERVISOR_TITLE, homesHeldBy, isNested, isRecordedSupervisor } from ".
 export type { HeldHomes } from "./recorded-supervisor.ts";
 export { checkText } from "./check-text.ts";
 export { isWorkerCgroup, openWorkerCgroup, workerCgroupName } from "./worker-cgroup.ts";
+export { verdictOf } from "./verdict.ts";
+export type { Observed } from "./verdict.ts";
+export { startSupervisor, supervisorOrdersSchema } from "./start-supervisor.ts";
+export type { SupervisorOrders, SupervisorStart } from "./start-supervisor.ts";

@@ -57,7 +57,11 @@ export class Listener {
   }
 
   close(): void {
-    if (this.isReachable) unlinkSync(this.#options.path);
+    try {
+      if (this.isReachable) unlinkSync(this.#options.path);
+    } catch {
+      // A disk that refuses must not hold up the end: the name leads to nobody, and goes with the next clean-up.
+    }
     this.#bound?.server.close();
     this.#bound = null;
   }

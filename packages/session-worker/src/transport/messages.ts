@@ -31,6 +31,10 @@ import { identitySchema } from "@holdfast/client/protocol";
  */
 export const WORKER_PROTOCOL_VERSION = 1;
 
+/** Paths of the two programs, by which whoever starts a supervisor starts one like the last. */
+export const programsSchema = object({ supervisor: string(), worker: string() });
+export type Programs = Readonly<Infer<typeof programsSchema>>;
+
 export const authenticateSchema = object({
   protocol: int(),
   token: string(),
@@ -39,6 +43,8 @@ export const authenticateSchema = object({
   epoch: int(),
   supervisor: identitySchema,
   purpose: oneOf(["control", "attach"]),
+  /** What the worker starts in its place should it die; those of the newest supervisor count. An older one names none. */
+  programs: optional(programsSchema),
 });
 export type Authenticate = Infer<typeof authenticateSchema>;
 

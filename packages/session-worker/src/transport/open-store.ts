@@ -2,7 +2,7 @@ import { operationKinds } from "./operation-kinds.ts";
 import { nodeFileSystem, openJournal } from "@holdfast/recovery-journal";
 import type { FileSystem, JournalOwner } from "@holdfast/recovery-journal";
 import { systemClock, systemIds } from "@holdfast/shared-process";
-import type { Ids } from "@holdfast/shared-process";
+import type { Clock, Ids } from "@holdfast/shared-process";
 import { OpenedStore } from "./session-store.ts";
 import type { OpenStoreResult } from "./store-contract.ts";
 import { transcriptAt, transcriptPath } from "./transcript-file.ts";
@@ -19,6 +19,8 @@ export interface OpenStoreOptions {
   readonly expect?: "any" | "existing";
   readonly fs?: FileSystem;
   readonly ids?: Ids;
+  readonly clock?: Clock;
+  /** By default the clock's. */
   readonly now?: () => number;
 }
 
@@ -28,7 +30,7 @@ export interface OpenStoreOptions {
  * (I71, I81). Throws as `openJournal`.
  */
 export async function openSessionStore(options: OpenStoreOptions): Promise<OpenStoreResult> {
-  const { directory, owner, engine, fs = nodeFileSystem, now = () => systemClock.now() } = options;
+  const { directory, owner, engine, fs = nodeFileSystem, clock = systemClock, now = () => clock.now() } = options;
   const opened = await openJournal({
     directory: `${directory}/journal`,
     owner,
@@ -36,6 +38,7 @@ export async function openSessionStore(options: OpenStoreOptions): Promise<OpenS
     probeOwner: options.probeOwner,
     engine,
     fs,
+    clock,
     now,
     ...(options.expect ? { expect: options.expect } : {}),
   });

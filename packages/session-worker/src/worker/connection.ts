@@ -1,5 +1,5 @@
 import type { CancelParams } from "../transport/messages.ts";
-import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
 import { safeParse } from "zod/mini";
 import type { ZodMiniType } from "zod/mini";
 import { Peer, ProtocolError } from "@holdfast/client/protocol";
@@ -56,7 +56,7 @@ export class Connection {
   #who: Authenticate | null = null;
   #viewer: Viewer | null = null;
 
-  constructor(socket: Socket, service: WorkerService) {
+  constructor(socket: Duplex, service: WorkerService) {
     this.#service = service;
     this.peer = new Peer(socket, {
       onRequest: async (method, params) => this.#answer(method, params),

@@ -1,10 +1,9 @@
-import { readFileSync } from "node:fs";
 import { safeParse } from "zod/mini";
 import { errnoOf, reasonOf } from "@holdfast/shared-process";
-import type { Clock, Ids, ProcessObserver } from "@holdfast/shared-process";
+import type { ProcessObserver } from "@holdfast/shared-process";
 import { identitySchema } from "@holdfast/client/protocol";
-import type { JournalOwner } from "@holdfast/recovery-journal";
-import { ShellAgent } from "../agents/shell/shell-agent.ts";
+import { readBounded } from "@holdfast/recovery-journal";
+import type { FileSystem, JournalOwner } from "@holdfast/recovery-journal";
 import type { StartParams, StartResult, WorkerOrders } from "../transport/messages.ts";
 import { isRecordedSupervisor, MARKER_NAME } from "../transport/recorded-supervisor.ts";
 import { sessionDirectory, sessionRecordPath, sessionRecordSchema } from "../transport/session-record.ts";
@@ -15,17 +14,16 @@ import { openSessionStore } from "../transport/open-store.ts";
 import { transcriptAt } from "../transport/transcript-file.ts";
 import { mayPass } from "./admission.ts";
 import { Session } from "./session.ts";
+import type { WorkerWorld } from "./world.ts";
 
-export interface LaunchSeams {
-  readonly clock: Clock;
-  readonly ids: Ids;
-  readonly observer: ProcessObserver;
-}
+/** Above what the supervisor writes. */
+const MAX_RECORD_BYTES = 1024 * 1024;
 
 type Failed = Extract<StartResult, { kind: "failed" }>;
 export type Launched = { readonly kind: "launched"; readonly session: Session; readonly store: SessionStore };
 
-export interface LaunchOptions extends LaunchSeams {
+export interface LaunchOptions {
+  readonly world: WorkerWorld;
   readonly orders: WorkerOrders;
   readonly params: StartParams;
   readonly onChange: () => void;
@@ -33,7 +31,7 @@ export interface LaunchOptions extends LaunchSeams {
 
 /** Opens the session's files, settles what a crash left, and starts the agent. On a failure everything is closed again. */
 export async function launchSession(options: LaunchOptions): Promise<Launched | Failed> {
-  const record = readRecord(options.orders);
+  const record = readRecord(options.world.fs, options.orders);
   if (typeof record === "string") return terminal(record);
   if (record.agent !== "shell") return terminal(`there is no agent ${record.agent}`);
   let store: SessionStore;
@@ -54,7 +52,8 @@ export async function launchSession(options: LaunchOptions): Promise<Launched | 
 }
 
 async function startAgent(options: LaunchOptions, store: SessionStore, directory: string): Promise<Launched | Failed> {
-  const { orders, params, clock, ids, observer, onChange } = options;
+  const { orders, params, world, onChange } = options;
+  const { clock, ids, observer } = world;
   await store.settleInterrupted();
   const environment = { ...params.environment, [MARKER_NAME]: orders.marker };
   const session = new Session({
@@ -62,9 +61,11 @@ async function startAgent(options: LaunchOptions, store: SessionStore, directory
     clock,
     onChange,
     createAgent: (host) =>
-      new ShellAgent({ environment, directory, host, clock, ids, observer, spare: isRecordedSupervisor }),
+      world.agentOf({ environment, directory, host, clock, ids, observer, spare: isRecordedSupervisor }),
   });
-  const from = params.restored ? lastDirectory(transcriptAt(store.transcriptPath), store.transcriptSize) : null;
+  const from = params.restored
+    ? lastDirectory(transcriptAt(store.transcriptPath, world.fs), store.transcriptSize)
+    : null;
   const started = await session.agent.start({ restored: params.restored, lastDirectory: from });
   if (started.kind === "failed") {
     await store.close();
@@ -75,15 +76,17 @@ async function startAgent(options: LaunchOptions, store: SessionStore, directory
   return { kind: "launched", session, store };
 }
 
-function openStore({ orders, observer, ids, clock }: LaunchOptions): ReturnType<typeof openSessionStore> {
+function openStore({ orders, world }: LaunchOptions): ReturnType<typeof openSessionStore> {
+  const { observer, ids, clock, fs } = world;
   return openSessionStore({
     directory: sessionDirectory(orders.home, orders.sessionId),
     sessionId: orders.sessionId,
     owner: { generation: orders.generation, identity: { ...observer.self() } },
     probeOwner: (owner) => probe(observer, owner),
     engine: "inline",
+    fs,
     ids,
-    now: () => clock.now(),
+    clock,
   });
 }
 
@@ -95,9 +98,12 @@ function probe(observer: ProcessObserver, { identity }: JournalOwner): "gone" | 
 }
 
 /** A text says why it cannot be used. */
-function readRecord({ home, sessionId }: WorkerOrders): SessionRecord | string {
+function readRecord(fs: FileSystem, { home, sessionId }: WorkerOrders): SessionRecord | string {
   try {
-    const parsed = safeParse(sessionRecordSchema, JSON.parse(readFileSync(sessionRecordPath(home, sessionId), "utf8")));
+    const read = readBounded(fs, sessionRecordPath(home, sessionId), MAX_RECORD_BYTES);
+    if (read.kind === "unreadable") return `session.json cannot be read: ${read.errno}`;
+    if (read.kind !== "read") return `session.json is ${read.kind}`;
+    const parsed = safeParse(sessionRecordSchema, JSON.parse(Buffer.from(read.bytes).toString("utf8")));
     return parsed.success ? parsed.data : "session.json is damaged";
   } catch (error) {
     return `session.json cannot be read: ${errnoOf(error) ?? reasonOf(error)}`;

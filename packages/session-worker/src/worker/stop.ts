@@ -1,10 +1,11 @@
-import { endTree, findTree } from "@holdfast/shared-process";
-import type { Clock, FoundTree, Marker, ProcessObserver, TreeProcess, UnprovenProcess } from "@holdfast/shared-process";
+import { endTree, findTree, leaveCgroup } from "@holdfast/shared-process";
+import type { FoundTree, Marker, TreeProcess, UnprovenProcess } from "@holdfast/shared-process";
 import type { WorkerOrders, WorkerStopParams } from "../transport/messages.ts";
 import { isNested, MARKER_NAME } from "../transport/recorded-supervisor.ts";
 import type { SessionStore } from "../transport/store-contract.ts";
-import { openWorkerCgroup } from "../transport/worker-cgroup.ts";
+import { isWorkerCgroup, openWorkerCgroup } from "../transport/worker-cgroup.ts";
 import type { Session } from "./session.ts";
+import type { WorkerWorld } from "./world.ts";
 
 /** What a shell and its commands have between SIGTERM and SIGKILL (CLI.md §6). */
 export const STOP_GRACE_MS = 1_000;
@@ -22,6 +23,8 @@ export interface Running {
   readonly store: SessionStore;
 }
 
+type TreeWorld = Pick<WorkerWorld, "observer" | "ports">;
+
 /** By what a session's processes are known. The worker itself is in their cgroup, and never one of them. */
 function treeOf(orders: WorkerOrders): {
   readonly marker: Marker;
@@ -32,9 +35,10 @@ function treeOf(orders: WorkerOrders): {
 }
 
 /** Why a conditional passivation is refused; `null` when nothing speaks against it. */
-export function whyBusy({ session }: Running, orders: WorkerOrders, observer: ProcessObserver): string | null {
+export function whyBusy({ session }: Running, orders: WorkerOrders, world: TreeWorld): string | null {
   if (!session.isIdle) return "a turn runs or an action waits";
-  const tree = findTree({ ...treeOf(orders), observer });
+  const { observer, ports } = world;
+  const tree = findTree({ ...treeOf(orders), observer, ports });
   return whyOccupied(tree, session.agent.pid);
 }
 
@@ -49,18 +53,24 @@ export function whyOccupied(tree: FoundTree, agentPid: number | null): string | 
   return tree.kind === "complete" ? null : `processes cannot be listed: ${tree.problem ?? "unknown"}`;
 }
 
+/** For a worker whose home is gone: no daemon will come to remove its group, and whoever is in one cannot. */
+export function dropCgroup(orders: WorkerOrders): void {
+  leaveCgroup((name) => isWorkerCgroup(name));
+  openWorkerCgroup(orders)?.remove();
+}
+
 export interface EndOptions {
   readonly running: Running;
   readonly orders: WorkerOrders;
   readonly force: boolean;
-  readonly clock: Clock;
-  readonly observer: ProcessObserver;
+  readonly world: TreeWorld & Pick<WorkerWorld, "clock">;
   /** Asked at the very end: a later request may have changed it. */
   readonly goal: () => StopGoal;
 }
 
 /** Ends agent, descendants and files, in that order, each bounded: whatever the agent does, this takes a few seconds. */
-export async function endSession({ running, orders, force, clock, observer, goal }: EndOptions): Promise<void> {
+export async function endSession({ running, orders, force, world, goal }: EndOptions): Promise<void> {
+  const { clock, observer, ports } = world;
   const { session, store } = running;
   const graceMs = force ? FORCED_GRACE_MS : STOP_GRACE_MS;
   const isEnd = goal() === "stop" || goal() === "archive";
@@ -71,6 +81,7 @@ export async function endSession({ running, orders, force, clock, observer, goal
     lastRoundsMs: SWEEP_MARGIN_MS,
     force,
     observer,
+    ports,
     clock,
   });
   await Promise.all([session.agent.end(graceMs), sweep]);

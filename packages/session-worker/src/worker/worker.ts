@@ -1,5 +1,4 @@
-import { statSync } from "node:fs";
-import { invariant, reasonOf } from "@holdfast/shared-process";
+import { reasonOf } from "@holdfast/shared-process";
 import { ProtocolError } from "@holdfast/client/protocol";
 import type { CancelParams } from "../transport/messages.ts";
 import type { Peer } from "@holdfast/client/protocol";
@@ -15,19 +14,17 @@ import type {
   WorkerStopAnswer,
   WorkerStopParams,
 } from "../transport/messages.ts";
+import { Alone, isMissing } from "./alone.ts";
 import { Connection } from "./connection.ts";
 import type { WorkerService } from "./connection.ts";
 import { EpochFence } from "./epoch-fence.ts";
 import { launchSession } from "./launch.ts";
-import type { LaunchSeams } from "./launch.ts";
-import { Listener } from "../transport/listener.ts";
-import { FORCED_GRACE_MS, STOP_GRACE_MS, endSession, whyBusy } from "./stop.ts";
+import { FORCED_GRACE_MS, STOP_GRACE_MS, dropCgroup, endSession, whyBusy } from "./stop.ts";
 import type { Running, StopGoal } from "./stop.ts";
+import { Successor } from "./successor.ts";
 import { Viewer } from "./viewer.ts";
+import type { WorkerWorld } from "./world.ts";
 
-/** Without a supervisor: how often the worker looks whether it can be found, and after how long an idle one ends. */
-const ALONE_CHECK_MS = 5_000;
-const ALONE_IDLE_MS = 30 * 60_000;
 const PROGRESS_MS = 1_000;
 /** Above everything that a stop waits for in order. */
 const STOP_DEADLINE_MS = 6_000;
@@ -44,7 +41,8 @@ interface Stop {
   goal: StopGoal;
 }
 
-export interface WorkerOptions extends LaunchSeams {
+export interface WorkerOptions {
+  readonly world: WorkerWorld;
   readonly orders: WorkerOrders;
 }
 
@@ -53,36 +51,37 @@ export class Worker implements WorkerService {
   readonly ended: Promise<void>;
   readonly #options: WorkerOptions;
   readonly #fence: EpochFence;
-  readonly #listener: Listener;
+  readonly #listener: ReturnType<WorkerWorld["listenerOf"]>;
   readonly #connections = new Set<Connection>();
   readonly #startedAt: number;
   #resolveEnded: () => void = () => undefined;
   #control: Connection | null = null;
   #phase: Phase = { name: "blank" };
   #stop: Stop | null = null;
-  #aloneSince: number;
-  #aloneTimer: Disposable | null = null;
+  #alone: Alone | null = null;
+  readonly #successor: Successor;
   #reported = "";
   #reporting = false;
 
   constructor(options: WorkerOptions) {
     this.#options = options;
+    const { clock, ids, listenerOf } = options.world;
     this.#fence = new EpochFence(options.orders);
-    this.#startedAt = options.clock.now();
-    this.#aloneSince = options.clock.monotonic();
+    this.#startedAt = clock.now();
+    this.#successor = new Successor({ ...options.world, home: options.orders.home });
     this.ended = new Promise((resolve) => {
       this.#resolveEnded = resolve;
     });
-    this.#listener = new Listener({
+    this.#listener = listenerOf({
       path: options.orders.socketPath,
-      ids: options.ids,
+      ids,
       onConnection: (socket) => void this.#connections.add(new Connection(socket, this)),
     });
   }
 
   async listen(): Promise<void> {
     await this.#listener.bind();
-    this.#watchAlone();
+    this.#beAlone();
   }
 
   authenticate(connection: Connection, params: Authenticate): WorkerHello {
@@ -91,12 +90,13 @@ export class Worker implements WorkerService {
     if (params.purpose === "control") {
       this.#control?.peer.end();
       this.#control = connection;
-      this.#aloneTimer?.[Symbol.dispose]();
-      this.#aloneTimer = null;
+      this.#successor.met(params.programs);
+      this.#alone?.[Symbol.dispose]();
+      this.#alone = null;
     }
     const { sessionId, generation } = this.#options.orders;
     const phase = this.#phase.name === "serving" ? "serving" : "blank";
-    return { kind: "hello", phase, sessionId, generation, pid: process.pid, report: this.report() };
+    return { kind: "hello", phase, sessionId, generation, pid: this.#options.world.ports.pid, report: this.report() };
   }
 
   isCurrent(epoch: number): boolean {
@@ -107,8 +107,7 @@ export class Worker implements WorkerService {
     this.#connections.delete(connection);
     if (this.#control !== connection) return;
     this.#control = null;
-    this.#aloneSince = this.#options.clock.monotonic();
-    this.#watchAlone();
+    this.#beAlone();
   }
 
   report(): WorkerReport {
@@ -160,9 +159,7 @@ export class Worker implements WorkerService {
   stop({ stopId, goal, force }: WorkerStopParams): WorkerStopAnswer {
     const phase = this.#phase;
     if (goal === "passivate" && !force && !this.#stop) {
-      if (phase.name === "starting") return { kind: "busy", why: "the session is starting" };
-      const { orders, observer } = this.#options;
-      const why = phase.name === "serving" ? whyBusy(phase, orders, observer) : null;
+      const why = this.#whyBusy();
       if (why !== null) return { kind: "busy", why };
     }
     if (this.#stop) {
@@ -188,8 +185,8 @@ export class Worker implements WorkerService {
 
   async #end(stop: Stop, force: boolean): Promise<void> {
     this.#stop = stop;
-    const { clock, observer, orders } = this.#options;
-    clock.setTimer(STOP_DEADLINE_MS, () => void this.#finish());
+    const { world, orders } = this.#options;
+    world.clock.setTimer(STOP_DEADLINE_MS, () => void this.#finish());
     this.#progress(stop);
     // A start that is under way is waited for, so that its agent is known; the deadline holds for it too.
     try {
@@ -199,8 +196,7 @@ export class Worker implements WorkerService {
           running: this.#phase,
           orders,
           force,
-          clock,
-          observer,
+          world,
           goal: () => stop.goal,
         });
     } catch (error) {
@@ -211,7 +207,7 @@ export class Worker implements WorkerService {
   }
 
   #progress(stop: Stop): void {
-    this.#options.clock.setTimer(PROGRESS_MS, () => {
+    this.#options.world.clock.setTimer(PROGRESS_MS, () => {
       this.#control?.peer.notify("worker/progress", { stopId: stop.stopId });
       this.#progress(stop);
     });
@@ -221,8 +217,9 @@ export class Worker implements WorkerService {
     this.#listener.close();
     const viewers = [...this.#connections].flatMap(({ viewer }) => viewer ?? []);
     for (const viewer of viewers) viewer.end("reattach");
-    const wait = new Promise<void>((resolve) => void this.#options.clock.setTimer(VIEWERS_WAIT_MS, resolve));
+    const wait = new Promise<void>((resolve) => void this.#options.world.clock.setTimer(VIEWERS_WAIT_MS, resolve));
     await Promise.race([Promise.allSettled(viewers.map((viewer) => viewer.run())), wait]);
+    if (isMissing(this.#options.world.fs, this.#options.orders.home)) dropCgroup(this.#options.orders);
     // One turn of the loop for what was just written.
     setImmediate(() => setImmediate(() => this.#resolveEnded()));
   }
@@ -241,25 +238,36 @@ export class Worker implements WorkerService {
     });
   }
 
-  #watchAlone(): void {
-    if (this.#aloneTimer || this.#stop) return;
-    this.#aloneTimer = this.#options.clock.setTimer(ALONE_CHECK_MS, () => {
-      this.#aloneTimer = null;
-      void this.#checkAlone();
+  #whyBusy(): string | null {
+    const { orders, world } = this.#options;
+    if (this.#phase.name === "starting") return "the session is starting";
+    return this.#phase.name === "serving" ? whyBusy(this.#phase, orders, world) : null;
+  }
+
+  #beAlone(): void {
+    if (this.#stop) return;
+    const { world, orders } = this.#options;
+    const { clock, fs } = world;
+    this.#alone = new Alone({
+      home: orders.home,
+      clock,
+      fs,
+      isWorking: () => this.#phase.name === "serving" && !this.#phase.session.isIdle,
+      whyBusy: () => this.#whyBusy(),
+      seeToSuccessor: () => this.#successor.look(),
+      rebind: async () => {
+        // Its directory may be gone or full for now: the next look tries again.
+        await this.rebind().catch(() => undefined);
+      },
+      leave: (reason) => this.#leave(reason),
     });
   }
 
-  async #checkAlone(): Promise<void> {
-    const { clock, orders } = this.#options;
-    invariant(!this.#control, "a connected worker is not alone");
-    if (!statSync(orders.home, { throwIfNoEntry: false })) return this.close("its home is gone");
-    const isIdle = this.#phase.name !== "serving" || this.#phase.session.isIdle;
-    if (isIdle && clock.monotonic() - this.#aloneSince >= ALONE_IDLE_MS) return this.close("no supervisor came");
-    try {
-      if (!this.#listener.isReachable) await this.#listener.bind();
-    } catch {
-      // Its directory is gone or full for now: the next look tries again.
-    }
-    if (!this.#control) this.#watchAlone();
+  /** Nobody hears it. A supervisor that comes now must find nobody, and not one that is on its way out: what is on disk tells it the rest. */
+  #leave(reason: string): void {
+    this.#options.world.say(`ending: ${reason}`);
+    this.#listener.close();
+    for (const { peer } of this.#connections) peer.destroy();
+    this.close(reason);
   }
 }

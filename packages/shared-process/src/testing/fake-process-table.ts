@@ -23,6 +23,8 @@ export class FakeProcessTable implements ProcessPorts {
   ]);
   /** Runs before each call; a test may change the table there, to hit the middle of an observation. */
   beforeCall: (call: string) => void = () => {};
+  /** Runs for each signal that reaches its process, before it acts. */
+  onDelivered: (pid: number, signal: Signal) => void = () => {};
   readonly #processes = new Map<number, FakeProcess>();
   /** Never given twice, as the kernel's own ids. */
   readonly #serials = new Map<number, number>();
@@ -189,6 +191,7 @@ export class FakeProcessTable implements ProcessPorts {
     if (process.foreign && !isPermitted) throw systemError("EPERM");
     if (signal === 0) return;
     this.delivered.push({ pid: process.pid, signal });
+    this.onDelivered(process.pid, signal);
     const harmless = signal === "SIGCONT" || signal === "SIGSTOP" || process.ignores.includes(signal);
     if (!harmless && process.state !== "Z") this.reap(process.pid);
   }

@@ -1,0 +1,72 @@
+import { readJournal } from "@holdfast/recovery-journal";
+import { readTranscript, sessionDirectory, transcriptPath } from "@holdfast/session-worker/transport";
+import { operationKinds } from "@holdfast/session-worker/transport";
+import type { SessionRow } from "@holdfast/client/protocol";
+import type { Ledger } from "./ledger.ts";
+import { HOME } from "./world/sim-supervisor.ts";
+import type { World } from "./world/world.ts";
+
+const RESTING: ReadonlySet<string> = new Set(["ready", "stopped", "failed", "passivated"]);
+
+/** What must hold once nothing goes wrong any more and time has passed. */
+export function checkEnd(world: World, ledger: Ledger, rows: readonly SessionRow[]): void {
+  const { checks } = world;
+  for (const row of rows) {
+    const name = world.nameOf(row.sessionId);
+    if (!RESTING.has(row.state)) checks.violated(`I137 ${name} is left ${row.state}: ${row.reason ?? "no reason"}`);
+    if (row.state === "failed" && !row.reason) checks.violated(`I154 ${name} failed without a reason`);
+  }
+  const ready = new Map(rows.filter(({ state }) => state === "ready").map((row) => [row.sessionId, row]));
+  for (const { sessionId, generation, worker } of checks.launched) {
+    if (!worker.isAlive) continue;
+    if (ready.get(sessionId)?.generation !== generation)
+      checks.violated(`I137 ${worker.label} of ${world.nameOf(sessionId)} is left over`);
+  }
+  for (const process of world.machine.processes()) {
+    if (process.kind !== "agent" && process.kind !== "stray") continue;
+    // What could not be told for the session's when it was swept is left alone.
+    if (process.wasHidden) continue;
+    const worker = checks.launched.find(({ worker: { label } }) => process.label.startsWith(`${label}/`));
+    if (process.isAlive && worker?.worker.isAlive !== true) checks.violated(`I145 ${process.label} is left over`);
+  }
+  for (const request of ledger.refusals)
+    if (checks.runsOf(request) > 0) checks.violated(`I143 ${request} was refused and ran`);
+  checkActions(world, ledger, ready);
+}
+
+interface Ended {
+  readonly type: string;
+  readonly stopReason: string | null;
+}
+
+/** The end of each action, as the session's transcript tells it. */
+function endsOf(world: World, sessionId: string): Map<string, Ended> {
+  const ends = new Map<string, Ended>();
+  const path = transcriptPath(sessionDirectory(HOME, sessionId));
+  if (!world.disk.exists(path)) return ends;
+  for (const { line } of readTranscript({ path, fs: world.disk })) {
+    const { type, actionId, stopReason, outcome } = JSON.parse(line);
+    const isEnd = type === "turn_ended" || type === "action_cancelled" || (type === "steer" && outcome === "injected");
+    if (isEnd) ends.set(actionId, { type, stopReason: stopReason ?? null });
+  }
+  return ends;
+}
+
+function checkActions(world: World, ledger: Ledger, ready: ReadonlyMap<string, SessionRow>): void {
+  const { checks } = world;
+  const bySession = new Map<string, Map<string, Ended>>();
+  for (const { requestId, sessionId, actionId } of ledger.acknowledged) {
+    const ends = bySession.get(sessionId) ?? endsOf(world, sessionId);
+    bySession.set(sessionId, ends);
+    const end = ends.get(actionId);
+    if (end) {
+      const mustRun = end.type === "turn_ended" && end.stopReason === "end_turn";
+      if (mustRun && checks.runsOf(requestId) === 0) checks.violated(`I143 ${requestId} ended and never ran`);
+      continue;
+    }
+    const report = readJournal(`${sessionDirectory(HOME, sessionId)}/journal`, operationKinds, world.disk);
+    const isOpen = report.kind === "ok" && report.open.some(({ operationId }) => operationId === actionId);
+    if (!isOpen) checks.violated(`I143 ${requestId} was acknowledged and is lost`);
+    else if (ready.has(sessionId)) checks.violated(`I137 ${requestId} was acknowledged and waits for nothing`);
+  }
+}
