@@ -17,7 +17,8 @@ function wantedNow(home: Home): Map<string, string> {
   return new Map(
     namesIn(folder).flatMap((sessionId) => {
       const path = join(folder, sessionId, "session.json");
-      if (!existsSync(path)) return [];
+      // A deletion that goes on at the next start keeps the record as the trace of its request.
+      if (sessionId.endsWith(".deleted") || !existsSync(path)) return [];
       const { wanted }: { wanted: keyof typeof ends } = JSON.parse(readFileSync(path, "utf8"));
       return [[sessionId, ends[wanted]]];
     }),

@@ -4,7 +4,7 @@ import { Canary } from "../support/canary.ts";
 import type { Result } from "../support/command.ts";
 import { Home } from "../support/home.ts";
 import { type Identity, signal } from "../support/processes.ts";
-import { errorCode, parseRow } from "../support/rows.ts";
+import { errorCode, parseEvents, parseRow } from "../support/rows.ts";
 import { pause, waitFor } from "../support/wait-for.ts";
 import { nothingUnknown } from "./outcome.ts";
 
@@ -115,7 +115,12 @@ async function playRound(home: Home, chain: Chain, round: number): Promise<void>
 }
 
 async function wasInterrupted(home: Home, { session }: Chain, id: string): Promise<boolean> {
-  const events = await home.transcript(session?.sessionId ?? "");
+  // Another chain may kill the supervisor that is asked.
+  const transcript = async (): Promise<Result | null> => {
+    const result = await home.agent(["session", "transcript", session?.sessionId ?? "", "--json"]);
+    return result.code === 0 ? result : null;
+  };
+  const events = parseEvents((await waitFor(transcript, "the transcript is read", PATIENCE_MS)).stdout);
   return events.some(({ operations = [] }) => operations.some(({ title }) => title.includes(`echo ${id} `)));
 }
 
