@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { Home } from "./support/home.ts";
 import { isFrozen, isRunning, signal } from "./support/processes.ts";
+import { errorCode, errorLines } from "./support/rows.ts";
 import { waitFor } from "./support/wait-for.ts";
 
 const epoch = (path: string): number => Number(/(\d+)\.json$/.exec(path)?.[1]);
@@ -70,7 +71,8 @@ it("I131 ps --force-stop ends a daemon whose lifeline was removed: it holds the 
   await using home = await Home.open();
   await home.ok(["daemon", "start"]);
   const daemon = home.daemon();
-  rmSync(join(home.path, "run"), { recursive: true });
+  // It is still writing there what it keeps for a full disk.
+  rmSync(join(home.path, "run"), { recursive: true, maxRetries: 5 });
   home.freeze(daemon);
   expect((await home.agent(["ps", "--force-stop", "--yes"])).code).toBe(0);
   expect(isRunning(daemon)).toBe(false);
@@ -113,4 +115,50 @@ it.each(["", "garbage"])("I132 I165 a damaged record %j above that of a dead own
   expect((await home.list()).map(({ sessionId }) => sessionId)).toEqual([row.sessionId]);
   expect(await home.agent(["prompt", "s", "echo served"])).toMatchObject({ code: 0, stdout: "served\n" });
   expect(epoch(home.ownerPath())).toBe(above + 1);
+});
+
+/** Reads and writes one record of a home, as somebody else's machine would have written it. */
+function withMachine(path: string, machineId: string): void {
+  const record: { identity?: object; process?: { identity: object } } = JSON.parse(readFileSync(path, "utf8"));
+  if (record.identity) record.identity = { ...record.identity, machineId };
+  if (record.process) record.process.identity = { ...record.process.identity, machineId };
+  writeFileSync(path, `${JSON.stringify(record)}\n`);
+}
+const ELSEWHERE = "0123456789abcdef0123456789abcdef";
+
+it("I163 a home that a daemon of another machine owns is refused and left as it is, and so are its workers", async () => {
+  await using home = await Home.open();
+  const row = await home.newSession("s");
+  await home.kill(home.daemon());
+  const path = home.ownerPath();
+  const own = readFileSync(path, "utf8");
+  withMachine(path, ELSEWHERE);
+  const foreign = readFileSync(path, "utf8");
+  // It waits for the daemon as for a silent one, and takes nothing from it.
+  const refused = await home.agent(["prompt", "s", "echo never", "--json"], { timeoutMs: 60_000 });
+  expect([refused.code, errorLines(refused.stderr)]).toMatchObject([3, [{ code: "daemon_not_responding" }]]);
+  const stopped = await home.agent(["ps", "--force-stop", "--yes", "--json"]);
+  expect([stopped.code, JSON.parse(stopped.stdout)]).toMatchObject([1, { stopped: [], failed: [{ kind: "daemon" }] }]);
+  expect([home.ownerPath(), readFileSync(path, "utf8")]).toEqual([path, foreign]);
+  expect(isRunning(home.worker(row))).toBe(true);
+  writeFileSync(path, own);
+  expect((await home.ok(["prompt", "s", "echo served"])).stdout).toBe("served\n");
+}, 120_000);
+
+it("I134 I163 a worker of another machine is neither replaced nor signalled, and its stop says so", async () => {
+  await using home = await Home.open();
+  const row = await home.newSession("s");
+  await home.kill(home.daemon());
+  await home.kill(home.worker(row));
+  const path = home.descriptorPath(row.sessionId);
+  const own = readFileSync(path, "utf8");
+  withMachine(path, ELSEWHERE);
+  await home.ok(["daemon", "start"]);
+  expect(await home.show("s")).toMatchObject({ state: "recovering", generation: row.generation });
+  const stop = await home.agent(["stop", "s", "--json"]);
+  expect([stop.code, errorCode(stop.stderr)]).toEqual([7, "worker_identity_unknown"]);
+  await home.kill(home.daemon());
+  writeFileSync(path, own);
+  await home.ok(["daemon", "start"]);
+  await home.untilState("s", "stopped");
 });

@@ -2,7 +2,8 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { Home } from "./support/home.ts";
-import { signal } from "./support/processes.ts";
+import { isRunning, signal } from "./support/processes.ts";
+import type { Identity } from "./support/processes.ts";
 import { parseRow } from "./support/rows.ts";
 import type { SessionRow } from "./support/rows.ts";
 import type { Result } from "./support/command.ts";
@@ -48,12 +49,26 @@ async function toCompletion(world: World, id: string, args: readonly string[]): 
   }
 }
 
-/** Kills the supervisor at random moments until told otherwise; each death is between some request and its answer. */
+/** The supervisor that serves now; `null` between two, or while one starts. */
+function serving(home: Home): Identity | null {
+  const { phase }: { phase: string } = JSON.parse(readFileSync(home.ownerPath(), "utf8"));
+  const daemon = home.daemon();
+  return phase === "serving" && isRunning(daemon) ? daemon : null;
+}
+
+/**
+ * Kills the supervisor at random moments until told otherwise; each death is between some request and its answer. Every fifth dies
+ * wherever it is; the others live for a while that is measured by their own start, since a machine under load would else have none
+ * that lives long enough to answer anybody.
+ */
 async function killSupervisors(world: World): Promise<number> {
+  const { home, random } = world;
   let kills = 0;
   while (world.killing) {
-    await pause(400 + world.random() * 2_000);
-    const supervisor = world.home.supervisors()[0];
+    const since = performance.now();
+    if (random() > 0.2) await waitFor(() => !world.killing || serving(home), "a supervisor serves", 60_000);
+    await pause(400 + random() * 4 * (performance.now() - since));
+    const supervisor = home.supervisors()[0];
     if (supervisor && signal(supervisor, "SIGKILL")) kills += 1;
   }
   return kills;

@@ -2,6 +2,8 @@ import { parseArgs } from "node:util";
 import { churn } from "./churn.ts";
 import { crash } from "./crash.ts";
 import { journalErrors, journalKill, powerCut } from "./journal.ts";
+import { moments } from "./moments.ts";
+import { rounds as randomRounds } from "./rounds.ts";
 import type { Target } from "./target.ts";
 
 const targets: Readonly<Record<string, Target>> = {
@@ -9,7 +11,9 @@ const targets: Readonly<Record<string, Target>> = {
   crash,
   "journal-errors": journalErrors,
   "journal-kill": journalKill,
+  moments,
   "power-cut": powerCut,
+  rounds: randomRounds,
 };
 const DEFAULT_SECONDS = "8";
 const HELP = `usage: pnpm stress [--seconds N] [--rounds N] [--seed N] [TARGET…]
@@ -21,7 +25,9 @@ What tests do for seconds, for minutes, as root on Linux: prints counts, and exi
                   failing call and a second writer at every call; --rounds N workloads (4), from --seed N on (1)
   journal-errors  each call of a journal's writer fails once by EIO and once by ENOSPC
   journal-kill    a journal's writers are killed anywhere in their work; --rounds N (200)
+  moments         a supervisor, or a forced stop, is killed before and after every call to its world in each of its ways
   power-cut       the power of ext4 and of XFS is cut under a journal's writer; --rounds N of each (100)
+  rounds          random requests of sessions while supervisor, worker or both are killed; --rounds N (200), --seed N (1)
 
 Without a TARGET, all of them.
 `;

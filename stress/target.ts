@@ -1,9 +1,9 @@
 export interface StressOptions {
   /** Of each way to send a signal. */
   readonly seconds: number;
-  /** Kills, power cuts of each file system, or workloads; `null`: as many as the target does by itself. */
+  /** Kills, power cuts of each file system, workloads or requests; `null`: as many as the target does by itself. */
   readonly rounds: number | null;
-  /** Of the first made-up workload. */
+  /** Of the first made-up workload, or of the random requests. */
   readonly seed: number;
 }
 

@@ -13,6 +13,8 @@ interface HomeOptions {
   /** Path of the home below the temporary directory. */
   readonly name?: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** For each command, where nothing else is said. */
+  readonly timeoutMs?: number;
 }
 
 /**
@@ -26,19 +28,21 @@ export class Home implements AsyncDisposable {
   readonly files: string;
   readonly canary: Canary;
   readonly #env: Readonly<Record<string, string>>;
+  readonly #timeoutMs: number | undefined;
   readonly #running: Running[] = [];
   readonly #frozen: Identity[] = [];
   #closed: Promise<void> | null = null;
   /** Set by a test that put its home on a disk of its own. */
   beforeRemoval: () => void = () => {};
 
-  constructor(canary: Canary, { name = "h", env = {} }: HomeOptions) {
+  constructor(canary: Canary, { name = "h", env = {}, timeoutMs }: HomeOptions) {
     this.canary = canary;
     this.root = mkdtempSync(join(tmpdir(), "hf-"));
     this.path = join(this.root, name);
     this.files = join(this.root, "files");
     mkdirSync(this.files);
     this.#env = env;
+    this.#timeoutMs = timeoutMs;
   }
 
   static async open(options: HomeOptions = {}): Promise<Home> {
@@ -71,7 +75,7 @@ export class Home implements AsyncDisposable {
   }
 
   async agent(args: readonly string[], options: RunOptions = {}): Promise<Result> {
-    return await this.start(args, options).result(options.timeoutMs);
+    return await this.start(args, options).result(options.timeoutMs ?? this.#timeoutMs);
   }
 
   /** Begins an `agent` command and does not wait for it. */
@@ -168,6 +172,10 @@ export class Home implements AsyncDisposable {
     return this.processes().filter(({ command }) => command.startsWith("holdfastd"));
   }
 
+  workers(): Found[] {
+    return this.processes().filter(({ command }) => command.endsWith("/dist/bin/worker.js"));
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closed ??= this.#close();
     await this.#closed;
@@ -194,7 +202,9 @@ export class Home implements AsyncDisposable {
   }
 
   async #stopAll(): Promise<void> {
-    const { code, stderr } = await this.agent(["ps", "--force-stop", "--yes"], { timeoutMs: 20_000 });
+    const { code, stderr } = await this.agent(["ps", "--force-stop", "--yes"], {
+      timeoutMs: this.#timeoutMs ?? 20_000,
+    });
     if (code !== 0) throw new Error(`ps --force-stop: exit ${code}: ${stderr}`);
   }
 }

@@ -36,6 +36,12 @@ export function isFrozen({ pid }: Identity): boolean {
   return statFields(pid)?.[0] === "T";
 }
 
+/** It has ended and nobody has asked how. */
+export function isZombie({ pid, startTicks }: Identity): boolean {
+  const fields = statFields(pid);
+  return fields?.[0] === "Z" && fields[19] === startTicks;
+}
+
 /** The number of the session (setsid) that a process belongs to; `null` when there is no such process. */
 export function sessionNumber(pid: number): number | null {
   const number = statFields(pid)?.[3];

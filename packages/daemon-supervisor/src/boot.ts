@@ -63,31 +63,12 @@ function sweepTemporary({ fs, log }: Context, folder: string): void {
 
 const TEMPORARY = /\.[0-9a-f]{12}\.tmp$/;
 
-/** A creation that a crash cut off before there was a session: nobody was told of it, and there is nothing to keep. */
-function sweepUnpublished(context: Context, { quarantined }: Pick<Sessions, "quarantined">): void {
-  const { home, fs, catalog, log } = context;
-  for (const sessionId of quarantined.keys()) {
-    if (catalog.get(sessionId)) continue;
-    const folder = sessionDirectory(home, sessionId);
-    try {
-      const names = fs.readdir(folder);
-      if (!names.every((name) => TEMPORARY.test(name))) continue;
-      for (const name of names) removeFile(fs, `${folder}/${name}`);
-      fs.rmdir(folder);
-      quarantined.delete(sessionId);
-    } catch (error) {
-      log.warn({ sessionId, reason: reasonOf(error) }, "what a creation that was cut off left could not be removed");
-    }
-  }
-}
-
 /** Decides every session of the home once, side by side; no decision waits for a worker. */
 export function bootAll(context: Context, parts: BootParts): void {
   const { files, records, sessions } = parts;
   const { home } = context;
   for (const folder of [ownerFolder(home), workersFolder(home), runFolder(home)]) sweepTemporary(context, folder);
   parts.trees.removeLeftovers();
-  sweepUnpublished(context, sessions);
   const { named, ended } = sortReads(context, parts);
   for (const record of context.catalog.all()) {
     const { sessionId } = record;

@@ -11,6 +11,7 @@ import { errnoOf } from "@holdfast/shared-process";
 import { sessionDirectory, sessionRecordPath, sessionRecordSchema } from "@holdfast/session-worker/transport";
 import type { SessionRecord } from "@holdfast/session-worker/transport";
 import { sessionsFolder } from "./home.ts";
+import { isUnmade } from "./unmade.ts";
 
 const MAX_RECORD_BYTES = 1024 * 1024;
 /** What is written stays well below what is read, also with the fields that a later change adds. */
@@ -50,7 +51,7 @@ export function readAllSessions(fs: FileSystem, home: string): RecordRead[] {
     throw error;
   }
   return names
-    .filter((name) => SESSION_ID.test(name))
+    .filter((name) => SESSION_ID.test(name) && !isUnmade(fs, sessionDirectory(home, name)))
     .map((name) => readSessionRecordAt(fs, sessionDirectory(home, name), name));
 }
 

@@ -1,6 +1,6 @@
 import { PROTOCOL_VERSION, SCHEMA_REVISION, VERSION } from "@holdfast/client/protocol";
 import type { Hello } from "@holdfast/client/protocol";
-import { startIdOf } from "@holdfast/shared-process";
+import { reasonOf, startIdOf } from "@holdfast/shared-process";
 import type { Clock, ProcessIdentity } from "@holdfast/shared-process";
 import type { WorkerReport } from "@holdfast/session-worker/transport";
 import type { Logger } from "pino";
@@ -21,6 +21,8 @@ import { Records } from "./records.ts";
 import { Registry } from "./registry.ts";
 import { Sessions } from "./sessions.ts";
 import { RELEASE_MS } from "./times.ts";
+import { sweepRunFiles } from "./run-files.ts";
+import { discardUnmade } from "./unmade.ts";
 import type { World } from "./world.ts";
 
 export interface SupervisorParts {
@@ -58,6 +60,7 @@ export function composeSupervisor(parts: SupervisorParts): Supervisor {
   const { home, epoch, log, world } = parts;
   const { fs, clock, ids, observer, dial } = world;
   const changes = new Changes(clock);
+  sweep(parts);
   const catalog = new Catalog(home, fs);
   const records = new Records({ home, fs, clock, catalog, epoch, isOwner: parts.isOwner });
   const registry = new Registry({
@@ -127,6 +130,18 @@ export function composeSupervisor(parts: SupervisorParts): Supervisor {
       channels.closeAll();
     },
   };
+}
+
+/** What predecessors left that nobody was told of. */
+function sweep(parts: SupervisorParts): void {
+  const { home, log, world } = parts;
+  try {
+    discardUnmade(world.fs, home);
+    sweepRunFiles(world.fs, home, parts);
+  } catch (error) {
+    // One folder's trouble must not keep the home from its owner (I142); the next start tries again.
+    log.warn({ reason: reasonOf(error) }, "what predecessors left could not be removed");
+  }
 }
 
 export const pause = (clock: Clock, delayMs: number): Promise<void> =>

@@ -7,6 +7,7 @@ import { MAX_EPOCH, descriptorPath } from "./descriptor.ts";
 import { highestEpoch, readWorkerFiles } from "./descriptor-files.ts";
 import { prepareHome } from "./home.ts";
 import { claimFor } from "./main.ts";
+import { systemWorld } from "./world.ts";
 
 const golden = join(import.meta.dirname, "..", "golden");
 const sessionId = "01a2aaaa-0000-7000-8000-000000000001";
@@ -46,18 +47,18 @@ it.each([
 ])("I165 a home whose owner records are lost is claimed above what a %s descriptor names", async (_what, text) => {
   writeFileSync(descriptorPath(home, sessionId), text);
   rmSync(join(home, "owner"), { recursive: true });
-  const { claim } = await claimFor(home, "starting");
+  const { claim } = await claimFor({ home, phase: "starting", world: systemWorld() });
   expect([claim.kind, readdirSync(join(home, "owner"))]).toEqual(["claimed", ["8.json"]]);
   if (claim.kind === "claimed") claim.ownership.leave();
 });
 
 it("I165 the epoch that a worker named counts beside those of the files, whichever is higher", async () => {
   writeFileSync(descriptorPath(home, sessionId), ours);
-  const named = await claimFor(home, "starting", { namedEpoch: 40 });
+  const named = await claimFor({ home, phase: "starting", world: systemWorld(), namedEpoch: 40 });
   if (named.claim.kind !== "claimed") throw new Error(named.claim.kind);
   expect(named.claim.ownership.epoch).toBe(41);
   named.claim.ownership.leave();
-  const next = await claimFor(home, "starting", { namedEpoch: 3 });
+  const next = await claimFor({ home, phase: "starting", world: systemWorld(), namedEpoch: 3 });
   if (next.claim.kind !== "claimed") throw new Error(next.claim.kind);
   expect(next.claim.ownership.epoch).toBe(42);
   next.claim.ownership.leave();

@@ -1,15 +1,6 @@
 import { VERSION } from "@holdfast/client/protocol";
-import type { OwnerRecord } from "@holdfast/client/protocol";
-import { nodeFileSystem, removeFile } from "@holdfast/recovery-journal";
-import {
-  createLifeline,
-  createObserver,
-  holdLifeline,
-  leaveCgroup,
-  reasonOf,
-  systemClock,
-  systemIds,
-} from "@holdfast/shared-process";
+import { removeFile } from "@holdfast/recovery-journal";
+import { createLifeline, holdLifeline, leaveCgroup, reasonOf } from "@holdfast/shared-process";
 import type { ProcessIdentity } from "@holdfast/shared-process";
 import type { Logger } from "pino";
 import { SUPERVISOR_TITLE, isWorkerCgroup, topOwner } from "@holdfast/session-worker/transport";
@@ -32,6 +23,7 @@ import { Requests } from "./server/requests.ts";
 import type { Services } from "./server/services.ts";
 import { RELEASE_MS } from "./times.ts";
 import { systemWorld } from "./world.ts";
+import type { World } from "./world.ts";
 
 export interface SupervisorOptions {
   readonly home: string;
@@ -44,17 +36,24 @@ export interface SupervisorOptions {
   readonly foreground: boolean;
 }
 
+interface Claim extends Pick<ClaimOptions, "home" | "phase" | "assertedGone"> {
+  readonly world: World;
+  /** The highest epoch that a worker has named. */
+  readonly namedEpoch?: number;
+}
+
 /** Claims the home for this process. The lifeline is held until the process ends, however it ends. */
-export async function claimFor(
-  home: string,
-  phase: OwnerRecord["phase"],
-  /** `namedEpoch`: the highest that a worker has named. */
-  { namedEpoch = 0, assertedGone }: { readonly namedEpoch?: number; readonly assertedGone?: number } = {},
-): Promise<{ readonly claim: ClaimResult; readonly self: ProcessIdentity }> {
-  prepareHome(nodeFileSystem, home);
-  const observer = createObserver({ mode: "narrow" });
+export async function claimFor({
+  home,
+  phase,
+  world,
+  assertedGone,
+  namedEpoch = 0,
+}: Claim): Promise<{ readonly claim: ClaimResult; readonly self: ProcessIdentity }> {
+  const { fs, clock, ids, observer } = world;
+  prepareHome(fs, home);
   const self = observer.self();
-  const nonce = systemIds.newGeneration().slice(0, 13);
+  const nonce = ids.newGeneration().slice(0, 13);
   const lifeline = lifelinePath(home, `owner-${nonce}`);
   // Under another name until the claim has won: only an owner's lifeline counts where the record cannot be read.
   const candidate = lifelinePath(home, `claim-${nonce}`);
@@ -65,22 +64,22 @@ export async function claimFor(
   );
   const release = (): void => {
     held?.[Symbol.dispose]();
-    if (held) removeFile(nodeFileSystem, candidate);
+    if (held) removeFile(fs, candidate);
   };
   const claim = claimOrRelease(release, {
     home,
-    fs: nodeFileSystem,
+    fs,
     observer,
     identity: self,
     lifelinePath: held ? lifeline : null,
     version: VERSION,
     phase,
-    claimedAt: new Date(systemClock.now()).toISOString(),
+    claimedAt: new Date(clock.now()).toISOString(),
     assertedGone,
-    epochFloor: Math.max(namedEpoch, highestEpoch(readWorkerFiles(nodeFileSystem, home))),
+    epochFloor: Math.max(namedEpoch, highestEpoch(readWorkerFiles(fs, home))),
   });
   if (claim.kind === "refused") release();
-  else if (held) nodeFileSystem.rename(candidate, lifeline);
+  else if (held) fs.rename(candidate, lifeline);
   return { claim, self };
 }
 
@@ -95,12 +94,12 @@ function claimOrRelease(release: () => void, options: ClaimOptions): ClaimResult
 }
 
 /** Runs the supervisor of a home until it is asked to end. Resolves with the exit code; 0 also when another one owns the home. */
-export async function runSupervisor(options: SupervisorOptions): Promise<number> {
+export async function runSupervisor(options: SupervisorOptions, world = systemWorld()): Promise<number> {
   // Started inside a session, it belongs to itself from here on, and its workers' groups do not lie below that session's (I153). Where
   // it may not leave, the sweeps of that session spare it.
   leaveCgroup((name) => isWorkerCgroup(name));
   for (let namedEpoch = 0; ;) {
-    const ended = await runOnce(options, namedEpoch);
+    const ended = await runOnce(options, world, namedEpoch);
     if (ended.kind === "ended") return ended.code;
     // Its records were lost while workers remember a higher epoch: the home is claimed above that one (I165).
     namedEpoch = ended.namedEpoch;
@@ -112,19 +111,19 @@ type Ended =
   | { readonly kind: "reclaim"; readonly namedEpoch: number };
 const endedWith = (code: number): Ended => ({ kind: "ended", code });
 
-async function runOnce(options: SupervisorOptions, namedEpoch: number): Promise<Ended> {
+async function runOnce(options: SupervisorOptions, world: World, namedEpoch: number): Promise<Ended> {
   const { home, foreground } = options;
-  if (namedEpoch === 0 && !isWanted(options)) return endedWith(0);
-  const { claim, self } = await claimFor(home, "starting", { namedEpoch });
+  if (namedEpoch === 0 && !isWanted(options, world)) return endedWith(0);
+  const { claim, self } = await claimFor({ home, phase: "starting", world, namedEpoch });
   if (claim.kind === "refused") {
-    if (isMaintained(claim) && (await maintenanceIsOver(home))) return await runOnce(options, namedEpoch);
+    if (isMaintained(claim) && (await maintenanceIsOver(home))) return await runOnce(options, world, namedEpoch);
     process.stderr.write(`${home}: ${whyRefused(claim)}\n`);
     return endedWith(claim.state.kind === "alive" && !isMaintained(claim) && !foreground ? 0 : 3);
   }
   process.title = SUPERVISOR_TITLE;
   const log = createLog(home, foreground);
   try {
-    return await serve(options, { ownership: claim.ownership, self, log });
+    return await serve(options, { ownership: claim.ownership, self, log, world });
   } catch (error) {
     log.fatal({ err: error }, "the supervisor cannot go on");
     process.stderr.write(`${reasonOf(error)}\n`);
@@ -134,9 +133,9 @@ async function runOnce(options: SupervisorOptions, namedEpoch: number): Promise<
 }
 
 /** A successor takes the place of the owner whose end a worker saw, and of nobody who came after: a person may have stopped the home. */
-function isWanted({ home, successorOf }: SupervisorOptions): boolean {
+function isWanted({ home, successorOf }: SupervisorOptions, { fs }: World): boolean {
   if (successorOf === undefined) return true;
-  const top = topOwner(nodeFileSystem, home);
+  const top = topOwner(fs, home);
   return top.kind === "found" && top.epoch === successorOf && top.record.phase !== "stopped";
 }
 
@@ -155,26 +154,26 @@ interface Held {
   readonly ownership: Ownership;
   readonly self: ProcessIdentity;
   readonly log: Logger;
+  readonly world: World;
 }
 
-async function serve(
-  { home, workerProgram, supervisorProgram }: SupervisorOptions,
-  { ownership, self, log }: Held,
-): Promise<Ended> {
+async function serve({ home, workerProgram, supervisorProgram }: SupervisorOptions, held: Held): Promise<Ended> {
+  const { ownership, self, log, world } = held;
+  const { fs, clock } = world;
   let finish!: (why: string) => void;
   const finished = new Promise<string>((resolve) => (finish = resolve));
   let status: "current" | "ownership-lost" = "current";
   let named = 0;
-  const idle = new Idle(systemClock, () => finish("idle"));
+  const idle = new Idle(clock, () => finish("idle"));
   const supervisor = composeSupervisor({
     home,
     workerProgram,
     supervisorProgram,
     epoch: ownership.epoch,
     self,
-    world: systemWorld(),
+    world,
     log,
-    files: readWorkerFiles(nodeFileSystem, home),
+    files: readWorkerFiles(fs, home),
     isOwner: () => ownership.isCurrent(),
     onOwnershipLost: (epoch) => {
       status = "ownership-lost";
@@ -183,7 +182,7 @@ async function serve(
     },
     onChanged: () => idle.look(supervisor.context.registry),
   });
-  const socketPath = placeSocket(nodeFileSystem, home, `d${ownership.epoch}`);
+  const socketPath = placeSocket(fs, home, `d${ownership.epoch}`);
   const requests = new Requests(supervisor.context, () => ownership.isCurrent());
   const services: Services = {
     context: supervisor.context,
@@ -208,17 +207,17 @@ async function serve(
   const creations = new Creations(services);
   const server = new PublicServer(services, { creations, hello: helloOf(supervisor), path: socketPath });
   await server.listen();
-  const serves = withReserve(nodeFileSystem, home, () => ownership.enter("serving", socketPath));
+  const serves = withReserve(fs, home, () => ownership.enter("serving", socketPath));
   if (!serves) finish("another epoch owns the home");
-  keepReserve(nodeFileSystem, home).catch((error: unknown) =>
+  keepReserve(fs, home).catch((error: unknown) =>
     log.warn({ reason: reasonOf(error) }, "no room to keep a reserve for a full disk"),
   );
   const { backend, reason } = supervisor.context.observer.capabilities();
   log.info({ epoch: ownership.epoch, socketPath, backend, reason }, "serving");
   idle.look(supervisor.context.registry);
-  const guard = guardHome({ home, socketPath, clock: systemClock }, () => {
+  const guard = guardHome({ home, socketPath, clock }, () => {
     try {
-      if (!nodeFileSystem.exists(home)) return finish("its home is gone");
+      if (!fs.exists(home)) return finish("its home is gone");
       ownership.heal();
       for (const sessionId of supervisor.records.lost()) supervisor.context.registry.rewrite(sessionId);
       if (!ownership.isCurrent()) return finish("another epoch owns the home");
@@ -236,7 +235,7 @@ async function serve(
   supervisor.context.registry.close();
   await server.close();
   await supervisor.release();
-  await Promise.race([requests.close(), pause(systemClock, RELEASE_MS)]);
+  await Promise.race([requests.close(), pause(clock, RELEASE_MS)]);
   const reclaims = named > 0 && ownership.isCurrent();
   ownership.leave();
   for (const signal of endingSignals) process.off(signal, onSignal);

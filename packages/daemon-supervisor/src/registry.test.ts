@@ -188,6 +188,24 @@ it("ends a registration: its waiters learn it, later events find nothing", async
   expect(registry.sessionIds()).toEqual([]);
 });
 
+it("I1 I168 an end whose records cannot be removed is tried again until they are", async () => {
+  let refused = 1;
+  const { registry, stampOf, clock } = world(async (_sessionId, state) => {
+    if (state === null && refused-- > 0) throw new Error("disk error");
+  });
+  registry.enroll("a", finalizing, [finalize]);
+  await registry.drained();
+  registry.answer(stampOf("finalize"), { type: "finalized", stopId: "s", fresh: freshOf("f") });
+  for (let turn = 0; turn < 20; turn += 1) await Promise.resolve();
+  expect([registry.published("a")?.name, registry.problem("a")]).toMatchObject([
+    "finalizing",
+    { message: "disk error" },
+  ]);
+  clock.advance(500);
+  await registry.drained();
+  expect([registry.published("a"), refused]).toEqual([null, -1]);
+});
+
 it("I62 an answer to an earlier effect of the same kind, or of an earlier registration, changes nothing", async () => {
   const { registry, stampOf, clock } = world();
   registry.enroll("a", finalizing, [finalize]);

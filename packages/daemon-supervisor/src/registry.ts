@@ -292,7 +292,8 @@ export class Registry {
         this.#ports.onProblem(sessionId, `cannot write its records: ${reasonOf(error)}`);
         // Whoever ends now leaves the older records, which are whole, to its successor.
         if (this.#closed) return false;
-        if (registration.state !== next.state && isEnding(registration.state)) return false;
+        const isOvertaken = next.state !== null && registration.state !== next.state;
+        if (isOvertaken && isEnding(registration.state)) return false;
         await new Promise<void>((resolve) => void this.#ports.clock.setTimer(PERSIST_RETRY_MS, resolve));
       }
     }

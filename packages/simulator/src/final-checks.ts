@@ -11,14 +11,18 @@ const RESTING: ReadonlySet<string> = new Set(["ready", "stopped", "failed", "pas
 /** What must hold once nothing goes wrong any more and time has passed. */
 export function checkEnd(world: World, ledger: Ledger, rows: readonly SessionRow[]): void {
   const { checks } = world;
-  for (const row of rows) {
+  // Of those that run, or ran last, on the other machine nothing can be told here (I163).
+  const elsewhere = new Set(
+    checks.launched.filter(({ worker }) => worker.machine !== world.machine).map(({ sessionId }) => sessionId),
+  );
+  for (const row of rows.filter(({ sessionId }) => !elsewhere.has(sessionId))) {
     const name = world.nameOf(row.sessionId);
     if (!RESTING.has(row.state)) checks.violated(`I137 ${name} is left ${row.state}: ${row.reason ?? "no reason"}`);
     if (row.state === "failed" && !row.reason) checks.violated(`I154 ${name} failed without a reason`);
   }
   const ready = new Map(rows.filter(({ state }) => state === "ready").map((row) => [row.sessionId, row]));
   for (const { sessionId, generation, worker } of checks.launched) {
-    if (!worker.isAlive) continue;
+    if (!worker.isAlive || elsewhere.has(sessionId)) continue;
     if (ready.get(sessionId)?.generation !== generation)
       checks.violated(`I137 ${worker.label} of ${world.nameOf(sessionId)} is left over`);
   }

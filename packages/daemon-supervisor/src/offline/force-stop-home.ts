@@ -1,4 +1,3 @@
-import { nodeFileSystem } from "@holdfast/recovery-journal";
 import { startIdOf } from "@holdfast/shared-process";
 import type { ProcessIdentity } from "@holdfast/shared-process";
 import { SUPERVISOR_TITLE } from "@holdfast/session-worker/transport";
@@ -10,7 +9,7 @@ import { createLog } from "../log.ts";
 import { claimFor } from "../main.ts";
 import type { Ownership } from "../ownership/claim.ts";
 import { maintenanceIsOver } from "../ownership/maintenance.ts";
-import { systemWorld } from "../world.ts";
+import type { World } from "../world.ts";
 import { endLostSupervisor, endOwner } from "./end-process.ts";
 import { hasSessions, plannedHome } from "./force-stop-plan.ts";
 import type { PlannedHome } from "./force-stop-plan.ts";
@@ -20,6 +19,7 @@ import { stopSessions } from "./stop-sessions.ts";
 
 export interface Work {
   readonly workerProgram: string;
+  readonly world: World;
   readonly progress: (text: string) => void;
   readonly report: ForceStopReport;
 }
@@ -60,7 +60,7 @@ async function takeHome({ home, daemons }: PlannedHome, work: Work): Promise<Cla
     const isLeft = daemons.some(({ id }) => !work.report.stopped.some((ended) => ended.id === id));
     // One that was killed did not say that it stopped; this claim says so for it.
     if (!isLeft && owner.kind !== "gone" && !hasSessions(plannedHome({ ...view, owner }))) return null;
-    const { claim, self } = await claimFor(home, "maintenance");
+    const { claim, self } = await claimFor({ home, phase: "maintenance", world: work.world });
     if (claim.kind === "refused") continue;
     // Whoever looks for the owner of a home whose record is damaged, or sweeps a session, knows it by this name.
     process.title = SUPERVISOR_TITLE;
@@ -93,14 +93,14 @@ async function endLost(home: string, daemon: PlannedHome["daemons"][number], { r
 }
 
 async function stopRecorded(home: string, { ownership, self }: Claimed, work: Work): Promise<void> {
-  const files = readWorkerFiles(nodeFileSystem, home);
+  const files = readWorkerFiles(work.world.fs, home);
   if (files.descriptors.length === 0 && files.intents.size === 0) return;
   const supervisor: Supervisor = composeSupervisor({
     home,
     workerProgram: work.workerProgram,
     epoch: ownership.epoch,
     self,
-    world: systemWorld(),
+    world: work.world,
     log: createLog(home, false),
     files,
     isOwner: () => ownership.isCurrent(),

@@ -8,6 +8,8 @@ import { hasSessions } from "./force-stop-plan.ts";
 import type { ForceStopPlan, ForceStopRequest, Kept, Kind, PlannedHome } from "./force-stop-plan.ts";
 import type { Orphan } from "./orphans.ts";
 import { survey } from "./survey.ts";
+import { systemWorld } from "../world.ts";
+import type { World } from "../world.ts";
 
 interface Stopped {
   readonly kind: Kind;
@@ -30,12 +32,13 @@ export interface ForceStopOptions {
 export async function forceStop(
   request: ForceStopRequest,
   plan: ForceStopPlan,
-  options: ForceStopOptions,
+  options: ForceStopOptions & { readonly world?: World },
 ): Promise<ForceStopReport> {
   const report: ForceStopReport = { stopped: [], kept: [...plan.kept], failed: [] };
   // Those that are there now: one that a daemon makes meanwhile must not be removed before it is filled.
   const cgroups = plan.homes.flatMap(({ home }) => workerCgroups(home));
-  const work = { report, workerProgram: options.workerProgram, progress: options.onProgress ?? (() => undefined) };
+  const { workerProgram, onProgress: progress = () => undefined, world = systemWorld() } = options;
+  const work = { report, workerProgram, progress, world };
   await Promise.all(
     plan.homes.filter(isConcerned).map(async (planned) => {
       try {

@@ -146,3 +146,21 @@ it("I109 a claim that is in place is the claimer's, whether or not a power cut w
   expect(topOwner(nodeFileSystem, home)).toMatchObject({ record: { phase: "serving" } });
   expect(epochOf(claim(real))).toBe("alive");
 });
+
+it("I100 I163 an owner record that the disk does not give for now is taken for no damage: it may name one that lives elsewhere", () => {
+  claim(real);
+  let refusals = 0;
+  const refusing: FileSystem = {
+    ...nodeFileSystem,
+    open: (path, flags, mode) => {
+      if (!path.endsWith("/owner/1.json")) return nodeFileSystem.open(path, flags, mode);
+      refusals += 1;
+      throw Object.assign(new Error("the disk hiccups"), { code: "EIO" });
+    },
+  };
+  expect(claim(observing(gone), { fs: refusing })).toMatchObject({
+    kind: "refused",
+    state: { kind: "unknown", why: expect.stringContaining("EIO") },
+  });
+  expect([refusals, readdirSync(`${home}/owner`)]).toEqual([3, ["1.json"]]);
+});

@@ -18,6 +18,7 @@ export type OwnerState =
 export function judgeOwner(observer: ProcessObserver, home: string, top: TopOwner): OwnerState {
   if (top.kind === "none") return { kind: "none" };
   if (top.kind === "unreadable") return judgeByScan(home);
+  if (top.kind === "refused") return { kind: "unknown", why: `its owner record cannot be read: ${top.errno}` };
   const { record } = top;
   if (record.phase === "stopped") return { kind: "free", why: "stopped" };
   const verdict = verdictOf(observer, record);

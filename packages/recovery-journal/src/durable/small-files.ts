@@ -41,8 +41,22 @@ export type BoundedRead =
   | { readonly kind: "unreadable"; readonly errno: string }
   | { readonly kind: "oversize" };
 
-/** Reads a small file whole, never through a link, never more than `maxBytes`. Something that is no file is `unreadable`. */
+/** Errors that may be of the moment: another process has taken the last descriptor, a disk behind a network has hiccuped. */
+const passing: ReadonlySet<string> = new Set(["EIO", "EAGAIN", "EINTR", "EMFILE", "ENFILE"]);
+const READ_TRIES = 3;
+
+/**
+ * Reads a small file whole, never through a link, never more than `maxBytes`. Something that is no file is `unreadable`; what
+ * may be an error of the moment is so only after the third try, since callers act on what they are told of a record.
+ */
 export function readBounded(fs: FileSystem, path: string, maxBytes: number): BoundedRead {
+  for (let tries = 1; ; tries += 1) {
+    const read = readOnce(fs, path, maxBytes);
+    if (read.kind !== "unreadable" || !passing.has(read.errno) || tries >= READ_TRIES) return read;
+  }
+}
+
+function readOnce(fs: FileSystem, path: string, maxBytes: number): BoundedRead {
   try {
     const fd = fs.open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     try {

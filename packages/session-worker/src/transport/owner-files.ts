@@ -11,7 +11,9 @@ export type TopOwner =
   | { readonly kind: "none" }
   | { readonly kind: "found"; readonly epoch: number; readonly record: OwnerRecord }
   /** The name counts although the content does not: a damaged record never lowers the epoch (I165). */
-  | { readonly kind: "unreadable"; readonly epoch: number };
+  | { readonly kind: "unreadable"; readonly epoch: number }
+  /** The disk does not say what it holds: it may name an owner that lives, on another machine even (I100, I163). */
+  | { readonly kind: "refused"; readonly epoch: number; readonly errno: string };
 
 export const ownerPath = (home: string, epoch: number): string => `${ownerFolder(home)}/${epoch}.json`;
 
@@ -31,20 +33,45 @@ export function epochsOf(fs: FileSystem, home: string): number[] {
 }
 
 export function readOwner(fs: FileSystem, home: string, epoch: number): OwnerRecord | null {
+  const read = lookAt(fs, home, epoch);
+  return read.kind === "found" ? read.record : null;
+}
+
+/** Something else has the name: a directory, a link. */
+const noFile: ReadonlySet<string> = new Set(["EISDIR", "EINVAL", "ELOOP"]);
+
+type Look =
+  | { readonly kind: "found"; readonly record: OwnerRecord }
+  | { readonly kind: "missing" }
+  | { readonly kind: "unreadable" }
+  | Refused;
+interface Refused {
+  readonly kind: "refused";
+  readonly errno: string;
+}
+
+function lookAt(fs: FileSystem, home: string, epoch: number): Look {
   const read = readBounded(fs, ownerPath(home, epoch), MAX_RECORD_BYTES);
-  if (read.kind !== "read") return null;
+  if (read.kind === "missing") return read;
+  if (read.kind === "unreadable" && !noFile.has(read.errno)) return { kind: "refused", errno: read.errno };
+  if (read.kind !== "read") return { kind: "unreadable" };
   try {
     const parsed = ownerRecordSchema.safeParse(JSON.parse(Buffer.from(read.bytes).toString("utf8")));
-    return parsed.success && parsed.data.epoch === epoch ? parsed.data : null;
+    return parsed.success && parsed.data.epoch === epoch
+      ? { kind: "found", record: parsed.data }
+      : { kind: "unreadable" };
   } catch {
     // Not JSON: the caller treats it as unreadable, whatever is wrong with it.
-    return null;
+    return { kind: "unreadable" };
   }
 }
 
 export function topOwner(fs: FileSystem, home: string): TopOwner {
-  const [epoch] = epochsOf(fs, home);
-  if (epoch === undefined) return { kind: "none" };
-  const record = readOwner(fs, home, epoch);
-  return record ? { kind: "found", epoch, record } : { kind: "unreadable", epoch };
+  for (;;) {
+    const [epoch] = epochsOf(fs, home);
+    if (epoch === undefined) return { kind: "none" };
+    const look = lookAt(fs, home, epoch);
+    // Swept since the list was made, by one with a higher epoch.
+    if (look.kind !== "missing") return { ...look, epoch };
+  }
 }

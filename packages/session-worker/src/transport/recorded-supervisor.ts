@@ -46,7 +46,7 @@ function mayOwn(home: string, identity: ProcessIdentity): boolean {
   try {
     const top = topOwner(nodeFileSystem, home);
     if (top.kind === "none") return false;
-    if (top.kind === "unreadable") return true;
+    if (top.kind !== "found") return true;
     const { kind } = compareIdentities(top.record.identity, identity);
     return top.record.phase !== "stopped" && (kind === "current" || kind === "unknown");
   } catch {

@@ -71,14 +71,12 @@ export class SimAgent implements Agent {
   #stray(parent: SimProcess): void {
     const ignores = this.#world.random.chance(0.5) ? (["SIGTERM"] as const) : [];
     const label = `${this.#worker.label}/stray`;
-    this.#worker.machine.spawn({
-      kind: "stray",
-      label,
-      parent,
-      environment: this.#environment,
-      detached: true,
-      ignores,
-    });
+    const request = { kind: "stray", label, parent, environment: this.#environment, detached: true, ignores } as const;
+    try {
+      this.#worker.machine.spawn(request);
+    } catch {
+      // No number is free: the command fails, and the turn goes on.
+    }
   }
 
   inject(turnId: string, text: string): boolean {

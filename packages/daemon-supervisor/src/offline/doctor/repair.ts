@@ -3,6 +3,7 @@ import { CodedError, systemClock } from "@holdfast/shared-process";
 import { basename, dirname } from "node:path";
 import { damagedFolder, timeInName } from "../../home.ts";
 import { claimFor } from "../../main.ts";
+import { systemWorld } from "../../world.ts";
 import { ownerState } from "../owner.ts";
 import { askDaemon } from "./answer.ts";
 import { makePrivate } from "./modes.ts";
@@ -25,7 +26,7 @@ export async function repairHere(home: string, action: Extract<Action, { by: "co
 async function claimAbove(home: string, asserted: number): Promise<string> {
   const answer = await askDaemon(home, ownerState(home));
   if (answer.kind !== "none") throw refused("a daemon answers now");
-  const { claim } = await claimFor(home, "maintenance", { assertedGone: asserted });
+  const { claim } = await claimFor({ home, phase: "maintenance", world: systemWorld(), assertedGone: asserted });
   if (claim.kind === "refused")
     throw refused(claim.state.kind === "unknown" ? claim.state.why : "its owner has been found alive");
   claim.ownership.leave();

@@ -1,0 +1,38 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { buildProgram } from "./moments/paused.ts";
+import { boundaries, dieAt, record } from "./moments/run.ts";
+import { scenarios } from "./moments/scenarios.ts";
+import { reasonsOf } from "./moments/reasons.ts";
+
+let directory: string;
+let program: string;
+beforeAll(async () => {
+  directory = mkdtempSync(join(tmpdir(), "hf-moments-"));
+  program = await buildProgram(directory);
+});
+afterAll(() => rmSync(directory, { recursive: true }));
+
+/** Those without a boundary of their own are run with the other moments, by `pnpm stress moments`. */
+const bounded = scenarios.filter(({ name }) => name !== "stop by force");
+
+it.concurrent.each(bounded)(
+  "I130 I135 I143 kill -9 of the supervisor at each phase of $name: what was durable goes on and ends, and the request has one effect",
+  async (scenario) => {
+    const phases = boundaries(await record(scenario, program));
+    expect(phases.length).toBeGreaterThan(1);
+    const wrong: string[] = [];
+    const missed: string[] = [];
+    for (const moment of phases) {
+      try {
+        if (!(await dieAt(scenario, program, moment))) missed.push(moment.call);
+      } catch (error) {
+        wrong.push(`before ${moment.call}: ${reasonsOf(error)}`);
+      }
+    }
+    expect({ wrong, missed }).toEqual({ wrong: [], missed: [] });
+  },
+  900_000,
+);
