@@ -80,6 +80,7 @@ describe("what the worker wrote to standard error", () => {
   beforeEach(() => {
     // A record that cannot be read is enough to have a session of that id.
     mkdirSync(join(daemon.home, "sessions", id), { recursive: true });
+    writeFileSync(join(daemon.home, "sessions", id, "session.json"), "{");
     mkdirSync(join(daemon.home, "logs"));
     path = join(daemon.home, "logs", `worker-${id}.err`);
   });

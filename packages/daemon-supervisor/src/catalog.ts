@@ -2,7 +2,7 @@ import { ProtocolError } from "@holdfast/client/protocol";
 import {
   mayBeInPlace,
   nodeFileSystem,
-  readBounded,
+  readPatiently,
   replaceFileAsync,
   syncDirectoryAsync,
 } from "@holdfast/recovery-journal";
@@ -23,7 +23,7 @@ export type RecordRead =
   | { readonly kind: "unreadable"; readonly sessionId: string; readonly reason: string };
 
 export function readSessionRecordAt(fs: FileSystem, directory: string, sessionId: string): RecordRead {
-  const bytes = readBounded(fs, `${directory}/session.json`, MAX_RECORD_BYTES);
+  const bytes = readPatiently(fs, `${directory}/session.json`, MAX_RECORD_BYTES);
   if (bytes.kind !== "read") return { kind: "unreadable", sessionId, reason: `session.json is ${bytes.kind}` };
   try {
     const parsed = sessionRecordSchema.safeParse(JSON.parse(bytes.bytes.toString("utf8")));

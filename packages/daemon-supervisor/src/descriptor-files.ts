@@ -1,4 +1,4 @@
-import { readBounded } from "@holdfast/recovery-journal";
+import { readPatiently } from "@holdfast/recovery-journal";
 import type { FileSystem } from "@holdfast/recovery-journal";
 import { errnoOf } from "@holdfast/shared-process";
 import {
@@ -69,7 +69,7 @@ export function readWorkerFiles(fs: FileSystem, home: string): WorkerFiles {
 }
 
 function readDescriptor(fs: FileSystem, home: string, sessionId: string): DescriptorRead {
-  const read = readBounded(fs, descriptorPath(home, sessionId), MAX_DESCRIPTOR_BYTES);
+  const read = readPatiently(fs, descriptorPath(home, sessionId), MAX_DESCRIPTOR_BYTES);
   const text = read.kind === "read" ? Buffer.from(read.bytes).toString("utf8") : "";
   const damaged = (reason: string): DescriptorRead => ({ kind: "damaged", sessionId, reason, epoch: epochIn(text) });
   if (read.kind !== "read") return damaged(`its descriptor is ${read.kind}`);

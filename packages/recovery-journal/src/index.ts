@@ -5,7 +5,7 @@ export { publishFile, type PublishResult } from "./durable/publish-file.ts";
 export { removeTree } from "./durable/remove-tree.ts";
 export { isInPlace, mayBeInPlace, type OutcomeCode, stepError, systemErrnoOf } from "./durable/outcome.ts";
 export { replaceFile, replaceFileAsync } from "./durable/replace-file.ts";
-export { type BoundedRead, createMarkerFile, readBounded, removeFile } from "./durable/small-files.ts";
+export { type BoundedRead, createMarkerFile, readBounded, readPatiently, removeFile } from "./durable/small-files.ts";
 export { syncDirectory, syncDirectoryAsync } from "./durable/sync-directory.ts";
 export { isDiskFull } from "./durable/write-all.ts";
 export type { JournalErrorCode } from "./journal/errors.ts";

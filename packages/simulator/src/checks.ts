@@ -121,12 +121,13 @@ export class Checks {
     return open === 0 ? asked : null;
   }
 
-  /** A stop that was sent when it had been asked for so often was answered: it is stopped. */
-  toldStopped(sessionId: string, askedBefore: number | null): void {
+  /** A stop that was sent when it had been asked for so often was answered: it is stopped, or will be. */
+  toldOfStop(sessionId: string, told: { readonly state: string; readonly askedBefore: number | null }): void {
     const { open, asked } = this.#revivals(sessionId);
-    if (open !== 0 || asked !== askedBefore) return;
-    this.#quiet.add(sessionId);
-    this.#world.trace(`${this.#world.nameOf(sessionId)} is told to be stopped`);
+    if (open !== 0 || asked !== told.askedBefore) return;
+    const name = this.#world.nameOf(sessionId);
+    if (told.state === "stopped") this.#quiet.add(sessionId);
+    else if (told.state !== "stopping") this.violated(`I129 a stop of ${name} was answered with ${told.state}`);
   }
 
   #revivals(sessionId: string): Revivals {

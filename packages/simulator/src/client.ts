@@ -57,7 +57,7 @@ export class Client {
   }
 
   #next(): void {
-    this.#world.scheduler.plan(this.#world.random.between(1, 1_200), `${this.#label} acts`, () => {
+    this.#world.scheduler.plan(this.#world.random.between(1, 600), `${this.#label} acts`, () => {
       if (!this.#world.isFaulty) return;
       this.#isBusy = true;
       void this.#act().finally(() => {

@@ -51,12 +51,15 @@ export const faults: { readonly [K in FaultKind]: (world: World) => void } = {
     disk.capacityBytes = disk.usedBytes + world.random.pick([0, 300, 5_000]);
     world.scheduler.plan(world.random.between(500, 30_000), "the disk has room", () => (disk.capacityBytes = Infinity));
   },
-  disk_error: (world) =>
-    world.disk.inject({
+  // One at a time: a disk that fails again and again at the same place is damage, which is shown and left to a person.
+  disk_error: (world) => {
+    world.diskFault = {
       call: world.random.pick(["write", "fsync", "fdatasync", "rename", "link", "open", "unlink"]),
       errno: world.random.pick(["EIO", "ENOSPC"]),
-      nth: world.random.between(1, 12),
-    }),
+      effect: world.random.pick(["none", "half", "all"]),
+      left: world.random.between(1, 12),
+    };
+  },
   cut_power: (world) => world.cutPower(),
   // Less than the window of remembered requests, which is counted by the wall clock.
   step_clock: (world) => world.machine.setWallClock(world.random.between(-10 * 3_600_000, 10 * 3_600_000)),

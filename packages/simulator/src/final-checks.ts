@@ -71,6 +71,8 @@ function checkActions(world: World, ledger: Ledger, ready: ReadonlyMap<string, S
     const report = readJournal(`${sessionDirectory(HOME, sessionId)}/journal`, operationKinds, world.disk);
     const isOpen = report.kind === "ok" && report.open.some(({ operationId }) => operationId === actionId);
     if (!isOpen) checks.violated(`I143 ${requestId} was acknowledged and is lost`);
-    else if (ready.has(sessionId)) checks.violated(`I137 ${requestId} was acknowledged and waits for nothing`);
+    // A worker whose files take nothing more says so in its row, and waits for a person.
+    else if (ready.has(sessionId) && ready.get(sessionId)?.reason === null)
+      checks.violated(`I137 ${requestId} was acknowledged and waits for nothing`);
   }
 }

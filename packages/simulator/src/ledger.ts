@@ -87,8 +87,8 @@ export class Ledger {
       this.#sessions.delete(sessionId);
       this.#deleted.add(sessionId);
     }
-    if (method === "session/stop" && state === "stopped" && before === undefined)
-      this.#world.checks.toldStopped(sessionId, askedBefore);
+    if (method === "session/stop" && before === undefined)
+      this.#world.checks.toldOfStop(sessionId, { state: state ?? "nothing", askedBefore });
     if (SUBMISSIONS.has(method) && actionId !== null) {
       this.#expectSame(requestId, this.#acknowledged.get(requestId)?.actionId ?? actionId, actionId);
       this.#acknowledged.set(requestId, { requestId, sessionId, actionId });

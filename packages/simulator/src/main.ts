@@ -1,23 +1,35 @@
 import { parseArgs } from "node:util";
+import { explore } from "./explore/explore.ts";
 import { run } from "./run.ts";
 import type { RunReport } from "./run.ts";
 
-const HELP = `pnpm sim --seed N [--steps M]   one world, its trace on standard output
-pnpm sim --seed N --runs R      R worlds from this seed on, a summary each thousand`;
+const HELP = `pnpm sim --seed N [--steps M]       one world, its trace on standard output
+pnpm sim --seed N --runs R          R worlds from this seed on, a summary each thousand, and the hits of each cell
+pnpm sim --seed N --runs R --first  the same, up to the first violation
+pnpm sim --explore DEPTH            every interleaving of one worker and two clients, so many steps deep`;
 
 interface Options {
   readonly seed: number;
   readonly steps: number | null;
   readonly runs: number | null;
+  readonly first: boolean;
+  readonly explore: number | null;
 }
 
 const number = (text: string | undefined): number | null => (text === undefined ? null : Number(text));
 
 function parse(): Options {
   const { values } = parseArgs({
-    options: { seed: { type: "string", default: "1" }, steps: { type: "string" }, runs: { type: "string" } },
+    options: {
+      seed: { type: "string", default: "1" },
+      steps: { type: "string" },
+      runs: { type: "string" },
+      first: { type: "boolean", default: false },
+      explore: { type: "string" },
+    },
   });
-  return { seed: Number(values.seed), steps: number(values.steps), runs: number(values.runs) };
+  const { seed, steps, runs, first, explore: depth } = values;
+  return { seed: Number(seed), steps: number(steps), runs: number(runs), first, explore: number(depth) };
 }
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
@@ -29,7 +41,8 @@ async function one({ seed, steps }: Options): Promise<number> {
   return report.violations.length === 0 ? 0 : 1;
 }
 
-async function many({ seed: first, steps, runs }: Options & { readonly runs: number }): Promise<number> {
+async function many(options: Options & { readonly runs: number }): Promise<number> {
+  const { seed: first, steps, runs } = options;
   const since = Date.now();
   const cells = new Map<string, number>();
   const failed: RunReport[] = [];
@@ -43,11 +56,25 @@ async function many({ seed: first, steps, runs }: Options & { readonly runs: num
       print(`seed ${seed}: ${report.violations.join("; ")}`);
     }
     const done = seed - first + 1;
+    if (options.first && failed.length > 0) return 1;
     if (done % 1_000 === 0 || done === runs)
       print(`${done} runs, ${total} steps, ${failed.length} with violations, ${(Date.now() - since) / 1_000} s`);
   }
-  for (const [cell, hits] of [...cells].toSorted(([a], [b]) => a.localeCompare(b, "en"))) print(`${hits} ${cell}`);
+  printCells(cells);
   return failed.length === 0 ? 0 : 1;
+}
+
+function printCells(cells: ReadonlyMap<string, number>): void {
+  for (const [cell, hits] of [...cells].toSorted(([a], [b]) => a.localeCompare(b, "en"))) print(`${hits} ${cell}`);
+}
+
+function exploreTo(depth: number): number {
+  const since = Date.now();
+  const { states, steps, violations, cells } = explore({ depth, orders: [1, 1] });
+  for (const violation of violations) print(violation);
+  print(`${states} situations, ${steps} steps, ${violations.length} violations, ${(Date.now() - since) / 1_000} s`);
+  printCells(cells);
+  return violations.length === 0 ? 0 : 1;
 }
 
 async function main(): Promise<number> {
@@ -59,6 +86,7 @@ async function main(): Promise<number> {
     return 2;
   }
   const { runs } = options;
+  if (options.explore !== null) return exploreTo(options.explore);
   return runs === null ? await one(options) : await many({ ...options, runs });
 }
 

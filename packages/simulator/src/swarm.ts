@@ -39,6 +39,8 @@ export interface Swarm {
   readonly initReaps: boolean;
   readonly spawnFailures: number;
   readonly agentFailures: number;
+  /** Launches and programs that take longer than anybody waits. */
+  readonly slowStarts: number;
   /** An answer that does not reach its client. */
   readonly lostAnswers: number;
   /** Longest turn of an agent. */
@@ -50,16 +52,17 @@ export function swarmOf(random: Random): Swarm {
   const initReaps = random.chance(0.8);
   return {
     faults: faultKinds.filter(() => random.chance(share)),
-    faultEveryMs: random.pick([200, 1_000, 4_000]),
+    faultEveryMs: random.pick([100, 400, 1_500]),
     clients: random.between(1, 4),
     sessions: random.between(1, 4),
-    activeMs: random.pick([5_000, 15_000, 40_000]),
+    activeMs: random.pick([2_000, 5_000, 15_000]),
     // Zombies that nobody waits for keep their numbers.
     pidCount: initReaps ? random.pick([40, 80, 4_000]) : 4_000,
-    backend: random.pick(["pidfd", "pidfd", "narrow"]),
+    backend: random.pick(["pidfd", "pidfd", "pidfd", "narrow"]),
     initReaps,
     spawnFailures: random.chance(0.2) ? 0.2 : 0,
     agentFailures: random.chance(0.2) ? 0.2 : 0,
+    slowStarts: random.chance(0.2) ? 0.15 : 0,
     lostAnswers: random.chance(0.4) ? 0.2 : 0,
     turnMs: random.pick([20, 500, 5_000]),
   };

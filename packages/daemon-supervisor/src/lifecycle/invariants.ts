@@ -122,6 +122,7 @@ function assertEffect(before: State, after: State, effect: Effect): void {
   if (effect.type === "finalize")
     invariant(after.name === "finalizing" && effect.intent === after.intent, "an end is finalized under its intent");
   if (effect.type === "settle") invariant(after.name === "recovering", "only a recovery is settled");
+  if (effect.type === "open_gate") invariant(after.name === "starting", "only what is to run is let through its gate");
   if (effect.type === "signal") assertSignal(after, effect.signal);
 }
 

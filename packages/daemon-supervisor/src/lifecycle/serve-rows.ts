@@ -1,5 +1,5 @@
 import { beginStop, denyEnvironment, ended, finalize, launch, recover, replaceIntent, startBlank } from "./parts.ts";
-import { deny, ignore, late, move, noProcess, noSettle, noSpawn, noTimer, notAsked, notStopping } from "./rule.ts";
+import { deny, ignore, late, move, noProcess, noSettle, noSpawn, noTimer, notStopping } from "./rule.ts";
 import type { Row } from "./rule.ts";
 import { REVOKED_MS, SILENT_KILL_MS } from "./times.ts";
 import type { Decision, StateNamed } from "./state.ts";
@@ -129,7 +129,7 @@ export const passivated: Row<"passivated"> = {
   acknowledged: notStopping,
   progress: noProcess,
   busy: notStopping,
-  signalled: notAsked,
+  signalled: late,
   finalized: notStopping,
   finalize_failed: notStopping,
   closing: noProcess,

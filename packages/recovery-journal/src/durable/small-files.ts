@@ -41,22 +41,8 @@ export type BoundedRead =
   | { readonly kind: "unreadable"; readonly errno: string }
   | { readonly kind: "oversize" };
 
-/** Errors that may be of the moment: another process has taken the last descriptor, a disk behind a network has hiccuped. */
-const passing: ReadonlySet<string> = new Set(["EIO", "EAGAIN", "EINTR", "EMFILE", "ENFILE"]);
-const READ_TRIES = 3;
-
-/**
- * Reads a small file whole, never through a link, never more than `maxBytes`. Something that is no file is `unreadable`; what
- * may be an error of the moment is so only after the third try, since callers act on what they are told of a record.
- */
+/** Reads a small file whole, never through a link, never more than `maxBytes`. Something that is no file is `unreadable`. */
 export function readBounded(fs: FileSystem, path: string, maxBytes: number): BoundedRead {
-  for (let tries = 1; ; tries += 1) {
-    const read = readOnce(fs, path, maxBytes);
-    if (read.kind !== "unreadable" || !passing.has(read.errno) || tries >= READ_TRIES) return read;
-  }
-}
-
-function readOnce(fs: FileSystem, path: string, maxBytes: number): BoundedRead {
   try {
     const fd = fs.open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     try {
@@ -74,6 +60,18 @@ function readOnce(fs: FileSystem, path: string, maxBytes: number): BoundedRead {
     if (errno === "ENOENT") return { kind: "missing" };
     if (typeof errno !== "string") throw error;
     return { kind: "unreadable", errno };
+  }
+}
+
+/** Errors that may be of the moment: another process has taken the last descriptor, a disk behind a network has hiccuped. */
+const passing: ReadonlySet<string> = new Set(["EIO", "EAGAIN", "EINTR", "EMFILE", "ENFILE"]);
+const PATIENT_TRIES = 3;
+
+/** As `readBounded`; what may be an error of the moment is `unreadable` only at the third try, for callers who act on that. */
+export function readPatiently(fs: FileSystem, path: string, maxBytes: number): BoundedRead {
+  for (let tries = 1; ; tries += 1) {
+    const read = readBounded(fs, path, maxBytes);
+    if (read.kind !== "unreadable" || !passing.has(read.errno) || tries === PATIENT_TRIES) return read;
   }
 }
 

@@ -1,6 +1,6 @@
 import { OWNER_FILE, ownerRecordSchema } from "@holdfast/client/protocol";
 import type { OwnerRecord } from "@holdfast/client/protocol";
-import { readBounded } from "@holdfast/recovery-journal";
+import { readPatiently } from "@holdfast/recovery-journal";
 import type { FileSystem } from "@holdfast/recovery-journal";
 import { errnoOf } from "@holdfast/shared-process";
 
@@ -51,7 +51,7 @@ interface Refused {
 }
 
 function lookAt(fs: FileSystem, home: string, epoch: number): Look {
-  const read = readBounded(fs, ownerPath(home, epoch), MAX_RECORD_BYTES);
+  const read = readPatiently(fs, ownerPath(home, epoch), MAX_RECORD_BYTES);
   if (read.kind === "missing") return read;
   if (read.kind === "unreadable" && !noFile.has(read.errno)) return { kind: "refused", errno: read.errno };
   if (read.kind !== "read") return { kind: "unreadable" };

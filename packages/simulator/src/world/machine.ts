@@ -116,7 +116,8 @@ export class Machine {
   }
 
   show(process: SimProcess): void {
-    if (process.isAlive) this.#table.change(process.pid, { unreadable: {} });
+    // Also its zombie; whoever has the number by now was never hidden.
+    if (this.#processes.get(process.pid) === process) this.#table.change(process.pid, { unreadable: {} });
   }
 
   clockOf(process: SimProcess): Clock {

@@ -103,6 +103,7 @@ export class ProcessFiles implements FileSystem {
 
   #call(call: string): FileSystem {
     this.#process.touch(call);
+    this.#world.prepare(call.split(" ", 1)[0] ?? call);
     return this.#world.disk;
   }
 

@@ -6,9 +6,7 @@ interface Planned {
   readonly run: () => void;
 }
 
-/** Turns of the loop that one step may take until nothing of it is left to do: a chain of promises takes one, a stream a few. */
-const SETTLE_TURNS = 3;
-
+/** Promises, and what streams put off, come before it. What waits for a turn of the loop itself comes with the next step. */
 const turn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
 
 /**
@@ -41,7 +39,7 @@ export class Scheduler {
       if (this.#cancelled.delete(first)) continue;
       this.#now = first.at;
       first.run();
-      for (let turns = 0; turns < SETTLE_TURNS; turns += 1) await turn();
+      await turn();
       return first.label;
     }
   }

@@ -15,6 +15,7 @@ import type { World } from "./world.ts";
 
 /** How long a worker's program takes from its gate to its first line of ours. */
 const PROGRAM_START_MS = 40;
+const SPAWN_MS = 3;
 
 /** Starts workers on the supervisor's machine. */
 export class SimHost implements WorkerHost {
@@ -32,7 +33,17 @@ export class SimHost implements WorkerHost {
     return Promise.reject(new Error("a simulated machine has no FIFOs"));
   }
 
-  spawn({ sessionId, generation }: WorkerOrder): ReturnType<WorkerHost["spawn"]> {
+  async spawn(order: WorkerOrder): ReturnType<WorkerHost["spawn"]> {
+    const { scheduler } = this.#world;
+    this.#supervisor.touch("spawn");
+    await new Promise<void>((resolve) => {
+      const delay = this.#world.startDelay(SPAWN_MS);
+      scheduler.plan(delay, `${this.#supervisor.label} spawns`, () => this.#supervisor.enter(resolve));
+    });
+    return this.#spawn(order);
+  }
+
+  #spawn({ sessionId, generation }: WorkerOrder): ReturnType<WorkerHost["spawn"]> {
     this.#supervisor.touch("spawn");
     const failure = this.#world.spawnFailure();
     if (failure !== null) return Promise.resolve({ kind: "failed", ...failure });
@@ -81,7 +92,7 @@ export class SimHost implements WorkerHost {
         supervisor.touch("open gate");
         if (gate !== "shut") return;
         gate = "opened";
-        scheduler.plan(PROGRAM_START_MS, `${worker.label} starts`, () =>
+        scheduler.plan(this.#world.startDelay(PROGRAM_START_MS), `${worker.label} starts`, () =>
           worker.enter(() => {
             this.#world.checks.letThrough(sessionId, worker);
             runWorker(this.#world, worker, word);

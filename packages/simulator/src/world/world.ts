@@ -1,5 +1,6 @@
 import { syncDirectory } from "@holdfast/recovery-journal";
 import { SimulatedDisk } from "@holdfast/recovery-journal/testing";
+import type { CallName } from "@holdfast/recovery-journal/testing";
 import type { Decided } from "@holdfast/daemon-supervisor/testing";
 import type { Ids, Signal } from "@holdfast/shared-process";
 import { Checks } from "../checks.ts";
@@ -20,6 +21,13 @@ export interface SentSignal {
 
 /** Without the random part of a temporary file's name. */
 const withoutChance = (text: string): string => text.replaceAll(/\.[0-9a-f]{12}\.tmp/g, ".tmp");
+
+export interface DiskFault {
+  readonly call: CallName;
+  readonly errno: string;
+  readonly effect: "none" | "half" | "all";
+  readonly left: number;
+}
 
 type LaunchFailure = { readonly code: "spawn_failed" | "too_many_open_files"; readonly message: string };
 
@@ -76,6 +84,7 @@ export class World {
     this.trace("calm");
     this.isFaulty = false;
     this.disk.heal();
+    this.diskFault = null;
     this.#diskStandsUntil = 0;
     for (const machine of [this.machine, this.otherHost]) {
       for (const process of machine.processes()) {
@@ -132,6 +141,17 @@ export class World {
     this.checks.signalled({ from, target, signal });
   }
 
+  /** The error to come of the disk, for whoever makes the call. */
+  diskFault: DiskFault | null = null;
+
+  /** To be called before a call on the disk, by whoever makes it. */
+  prepare(call: string): void {
+    const fault = this.diskFault;
+    if (fault === null || fault.call !== call) return;
+    this.diskFault = fault.left > 1 ? { ...fault, left: fault.left - 1 } : null;
+    if (fault.left <= 1) this.disk.inject(fault);
+  }
+
   diskDelay(): number {
     return this.#diskStandsUntil > this.scheduler.now
       ? this.#diskStandsUntil - this.scheduler.now
@@ -154,6 +174,12 @@ export class World {
       { code: "spawn_failed", message: "the program cannot be started" },
       { code: "too_many_open_files", message: "no descriptor is free" },
     ] as const);
+  }
+
+  /** From a word to whoever starts a program until it is there. */
+  startDelay(usualMs: number): number {
+    const { random, swarm } = this;
+    return this.isFaulty && random.chance(swarm.slowStarts) ? random.between(usualMs, 50_000) : usualMs;
   }
 
   agentFailure(): { readonly terminal: boolean; readonly reason: string } | null {
