@@ -5,7 +5,8 @@ import { Home } from "./support/home.ts";
 import type { SessionRow } from "./support/rows.ts";
 import { waitFor } from "./support/wait-for.ts";
 
-const moments = ["session", "prompt_accepted", "turn_started", "turn_ended"] as const;
+/** All of a supervisor's are in `moments.test.ts` and `pnpm stress moments`. */
+const moments = ["prompt_accepted", "turn_started"] as const;
 const victims = {
   supervisor: async (home: Home) => await home.kill(home.daemon()),
   worker: async (home: Home, row: SessionRow) => await home.kill(home.worker(row)),
@@ -27,8 +28,7 @@ describe.each(Object.entries(victims))("the %s killed with -9", (name, kill) => 
     const log = join(home.files, "log");
     const prompt = ["prompt", "s", `echo ran >> ${log}; echo out`, "--request-id", "p"];
     const client = home.start(prompt);
-    if (moment !== "session")
-      await waitFor(() => reached(home, row, `"${moment}"`) || client.hasEnded(), `the transcript has ${moment}`);
+    await waitFor(() => reached(home, row, `"${moment}"`) || client.hasEnded(), `the transcript has ${moment}`);
     await kill(home, row);
     const first = await client.result();
     const again = await home.agent(prompt);

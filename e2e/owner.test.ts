@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { Home } from "./support/home.ts";
 import { isFrozen, isRunning, signal } from "./support/processes.ts";
-import { errorCode, errorLines } from "./support/rows.ts";
+import { errorLines } from "./support/rows.ts";
 import { waitFor } from "./support/wait-for.ts";
 
 const epoch = (path: string): number => Number(/(\d+)\.json$/.exec(path)?.[1]);
@@ -144,21 +144,3 @@ it("I163 a home that a daemon of another machine owns is refused and left as it 
   writeFileSync(path, own);
   expect((await home.ok(["prompt", "s", "echo served"])).stdout).toBe("served\n");
 }, 120_000);
-
-it("I134 I163 a worker of another machine is neither replaced nor signalled, and its stop says so", async () => {
-  await using home = await Home.open();
-  const row = await home.newSession("s");
-  await home.kill(home.daemon());
-  await home.kill(home.worker(row));
-  const path = home.descriptorPath(row.sessionId);
-  const own = readFileSync(path, "utf8");
-  withMachine(path, ELSEWHERE);
-  await home.ok(["daemon", "start"]);
-  expect(await home.show("s")).toMatchObject({ state: "recovering", generation: row.generation });
-  const stop = await home.agent(["stop", "s", "--json"]);
-  expect([stop.code, errorCode(stop.stderr)]).toEqual([7, "worker_identity_unknown"]);
-  await home.kill(home.daemon());
-  writeFileSync(path, own);
-  await home.ok(["daemon", "start"]);
-  await home.untilState("s", "stopped");
-});
