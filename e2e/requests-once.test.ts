@@ -123,7 +123,7 @@ async function chain(world: World, name: string, rounds: number): Promise<void> 
 }
 
 const CHAINS = 4;
-const ROUNDS = 5;
+const ROUNDS = 4;
 
 it("I137 I143 200 requests with clients and supervisors killed between request and answer: each takes effect once", async () => {
   await using home = await Home.open();
@@ -139,7 +139,7 @@ it("I137 I143 200 requests with clients and supervisors killed between request a
   expect(world.attempts.size).toBeGreaterThanOrEqual(200);
   // Clients were lost too: more was asked than there are requests.
   expect(attempts).toBeGreaterThan(world.attempts.size * 1.2);
-  expect(kills).toBeGreaterThan(15);
+  expect(kills).toBeGreaterThan(12);
   for (const name of names) {
     const path = join(home.files, `${name}.log`);
     const ran = existsSync(path) ? readFileSync(path, "utf8").trim().split("\n") : [];
