@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => rmSync(directory, { recursive: true }));
 
 /** The others are run with all moments of all, by `pnpm stress moments`. */
-const named = ["launch", "stop", "archive", "recovery", "adoption", "claim", "maintenance"];
+const named = ["launch", "archive", "recovery", "claim", "maintenance"];
 const bounded = scenarios.filter(({ name }) => named.includes(name));
 
 /** The one in the middle: each takes seconds of real processes. */
