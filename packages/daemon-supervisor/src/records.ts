@@ -19,7 +19,7 @@ import type { DescriptorShape } from "./descriptor.ts";
 import { workersFolder } from "./home.ts";
 import { durableShape } from "./lifecycle/durable.ts";
 import type { LaunchTime, State, StopIntent } from "./lifecycle/state.ts";
-import type { Persisted, RequestStamp } from "./registry.ts";
+import type { Persisted, RequestStamp } from "./registry-ports.ts";
 
 interface RecordsOptions {
   readonly home: string;

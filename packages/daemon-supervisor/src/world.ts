@@ -9,7 +9,7 @@ import { SystemTrees } from "./effects/trees.ts";
 import type { Trees } from "./effects/trees.ts";
 import { SystemWorkerHost } from "./effects/worker-host.ts";
 import type { WorkerHost } from "./effects/worker-host.ts";
-import type { Decided } from "./registry.ts";
+import type { Decided } from "./registry-ports.ts";
 
 /** Everything outside of the supervisor that it sees and changes: the machine's, or a simulated one. */
 export interface World {

@@ -7,7 +7,7 @@ import type { SessionRecord } from "@holdfast/session-worker/transport";
 import { deletedDirectory, discardDeleted } from "../deleted.ts";
 import { logsFolder, sessionsFolder } from "../home.ts";
 import { withRequest } from "../records.ts";
-import type { RequestStamp } from "../registry.ts";
+import type { RequestStamp } from "../registry-ports.ts";
 import type { Services } from "./services.ts";
 import { requestStop } from "./stop.ts";
 import { endWritten } from "./unwritten.ts";

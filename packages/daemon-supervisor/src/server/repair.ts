@@ -1,6 +1,6 @@
 import { ProtocolError } from "@holdfast/client/protocol";
 import type { MethodParams, MethodResults, RepairName } from "@holdfast/client/protocol";
-import type { RequestStamp } from "../registry.ts";
+import type { RequestStamp } from "../registry-ports.ts";
 import { assertGone } from "./assert-gone.ts";
 import { quarantine, resolve } from "./repair-journal.ts";
 import { release, setAside } from "./repair-records.ts";

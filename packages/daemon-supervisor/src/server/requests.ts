@@ -7,7 +7,7 @@ import { requestHash } from "@holdfast/session-worker/transport";
 import { saysDiskFull } from "../disk.ts";
 import type { Context } from "../effects/context.ts";
 import { damagedRequestsFolder, requestsFolder } from "../home.ts";
-import type { RequestStamp } from "../registry.ts";
+import type { RequestStamp } from "../registry-ports.ts";
 
 export interface Order {
   readonly method: string;

@@ -4,7 +4,7 @@ import { encodeRecord } from "../catalog.ts";
 import { freshValues } from "../effects/context.ts";
 import type { Context } from "../effects/context.ts";
 import { withRequest } from "../records.ts";
-import type { RequestStamp } from "../registry.ts";
+import type { RequestStamp } from "../registry-ports.ts";
 import { checkEnvironment } from "./environment.ts";
 import { untilReady } from "./ready.ts";
 import type { Services } from "./services.ts";

@@ -6,7 +6,7 @@ import { killDelay } from "../lifecycle/parts.ts";
 import { isEnding } from "../lifecycle/reduce.ts";
 import type { Goal, State } from "../lifecycle/state.ts";
 import { withRequest } from "../records.ts";
-import type { RequestStamp } from "../registry.ts";
+import type { RequestStamp } from "../registry-ports.ts";
 import type { Services } from "./services.ts";
 import { endWritten, unwritten } from "./unwritten.ts";
 

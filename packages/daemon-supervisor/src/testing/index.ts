@@ -24,6 +24,6 @@ export { handlers } from "../server/handlers.ts";
 export { Names } from "../server/names.ts";
 export { asProtocolError } from "../server/protocol-error.ts";
 export { Requests } from "../server/requests.ts";
-export type { Decided } from "../registry.ts";
+export type { Decided } from "../registry-ports.ts";
 export type { Services } from "../server/services.ts";
 export type { World } from "../world.ts";
