@@ -10,7 +10,7 @@ import { withinWindow } from "./lifecycle/budget.ts";
 import { waitOrFail } from "./lifecycle/parts.ts";
 import type { Effect, Fresh, Goal, LaunchTime, State, StopIntent } from "./lifecycle/state.ts";
 import { ADOPTION_MS } from "./lifecycle/times.ts";
-import type { SessionRecord } from "@holdfast/session-worker/transport";
+import type { SessionRecord, Wanted } from "@holdfast/session-worker/transport";
 import { invariant, reasonOf } from "@holdfast/shared-process";
 import { removeFile } from "@holdfast/recovery-journal";
 import { ownerFolder, sessionDirectory, verdictOf } from "@holdfast/session-worker/transport";
@@ -30,9 +30,24 @@ function recordOf(descriptor: Descriptor | null, ended: OlderEnd | null, { failu
   return descriptor.lifecycle === "failed" ? "failed" : "process";
 }
 
-/** An archive that was written in full is not weakened by an older intent. */
-const archived = ({ wanted }: SessionRecord, intent: StopIntent | null): StopIntent | null =>
-  intent && wanted === "archived" ? { ...intent, goal: "archive" } : intent;
+/**
+ * The session's own record is written before the intent beside the process, so its goal is never the older one. A bare name stands
+ * where the record could not be written, or was left from before, and an older form was written by other rules: there the stronger counts.
+ */
+function intentOf({ wanted }: SessionRecord, { descriptor, bare, end }: Intents): StopIntent | null {
+  const own = descriptor?.stop ?? null;
+  if (own && !bare && descriptor?.process.protocol !== null) return { ...own, goal: goalFor[wanted] };
+  const named = bare ?? own ?? end;
+  const outranks = wanted === "archived" || (wanted === "stopped" && named?.goal === "passivate");
+  return named && outranks ? { ...named, goal: goalFor[wanted] } : named;
+}
+
+interface Intents {
+  readonly descriptor: Descriptor | null;
+  readonly bare: StopIntent | null;
+  /** Of an older form whose process is gone. */
+  readonly end: StopIntent | null;
+}
 
 interface Seen {
   readonly descriptor: Descriptor | null;
@@ -81,7 +96,7 @@ export function bootAll(context: Context, parts: BootParts): void {
     const fresh = freshValues(context, sessionId);
     const seen = {
       descriptor,
-      intent: archived(record, bare?.intent ?? descriptor?.stop ?? end?.intent ?? null),
+      intent: intentOf(record, { descriptor, bare: bare?.intent ?? null, end: end?.intent ?? null }),
       fresh,
       now: context.clock.monotonic(),
     };
@@ -101,7 +116,7 @@ export function bootAll(context: Context, parts: BootParts): void {
       quarantine(context, sessions, { sessionId, reason: `${life.why}, and no worker record names it` });
       continue;
     }
-    const first = firstState(decision, { ...seen, record }, impliedGoal(found));
+    const first = firstState(decision, { ...seen, record }, goalFor[found.wanted]);
     context.log.info({ sessionId, found, decision }, "boot");
     if (first) context.registry.enroll(sessionId, first.state, first.effects);
   }
@@ -119,7 +134,8 @@ function sortReads(context: Context, { files, records, sessions, forMaintenance 
   for (const read of files.descriptors) {
     const { sessionId } = read;
     if (!context.catalog.get(sessionId) && read.kind !== "damaged") {
-      quarantine(context, sessions, { sessionId, reason: "it has a worker record but no session record" });
+      const reason = context.catalog.unreadable().get(sessionId) ?? "it has a worker record but no session record";
+      quarantine(context, sessions, { sessionId, reason });
       continue;
     }
     // A stop of everything takes what is named and proven already; the rest is for a daemon (I90).
@@ -154,8 +170,12 @@ const simple = (kind: "current" | "replaced" | "gone" | "unknown"): Found["verdi
   kind === "replaced" ? "gone" : kind;
 
 /** `wanted` is written before the descriptor's intent: a crash between the two still means the same end. */
-const impliedGoal = ({ wanted }: Found): Goal =>
-  wanted === "archived" ? "archive" : wanted === "passive" ? "passivate" : wanted === "stopped" ? "stop" : "replace";
+const goalFor: Record<Wanted, Goal> = {
+  archived: "archive",
+  passive: "passivate",
+  stopped: "stop",
+  running: "replace",
+};
 
 type First = { readonly state: State; readonly effects: readonly Effect[] } | null;
 

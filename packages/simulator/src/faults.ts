@@ -53,9 +53,12 @@ export const faults: { readonly [K in FaultKind]: (world: World) => void } = {
   },
   // One at a time: a disk that fails again and again at the same place is damage, which is shown and left to a person.
   disk_error: (world) => {
+    const call = world.random.pick(["write", "fsync", "fdatasync", "rename", "link", "open", "unlink"] as const);
+    const errno = world.random.pick(["EIO", "ENOSPC"]);
     world.diskFault = {
-      call: world.random.pick(["write", "fsync", "fdatasync", "rename", "link", "open", "unlink"]),
-      errno: world.random.pick(["EIO", "ENOSPC"]),
+      call,
+      // A file is opened for reading on a full disk, too.
+      errno: call === "open" ? "EIO" : errno,
       effect: world.random.pick(["none", "half", "all"]),
       left: world.random.between(1, 12),
     };

@@ -4,7 +4,7 @@ import { isEnding } from "../lifecycle/reduce.ts";
 import type { State } from "../lifecycle/state.ts";
 import type { Services } from "./services.ts";
 import { requestStop } from "./stop.ts";
-import { unwritten } from "./unwritten.ts";
+import { goesOn } from "./unwritten.ts";
 
 /** A passivation ends by the same finalizer as a stop. */
 const PASSIVATE_MS = 15_000;
@@ -26,22 +26,16 @@ export function passivate(
       if (isEnding(state) && state.intent.goal !== "passivate") throw busy("it is stopping");
       requestStop(services, sessionId, { goal: "passivate", force: false }, stamp);
       // The answer is counted from the intent: `ready` before it is not the worker's refusal.
-      if (!(await registry.drained({ sessionId }))) throw goesOn(services, sessionId);
+      if (!(await registry.drained({ sessionId }))) throw goesOn(registry, sessionId, "the passivation");
     }
     await registry.until(sessionId, (now) => now === null || !isEnding(now), PASSIVATE_MS);
     const over = registry.published(sessionId);
     const newest = registry.newest(sessionId);
-    if (newest !== null && isEnding(newest)) throw goesOn(services, sessionId);
+    if (newest !== null && isEnding(newest)) throw goesOn(registry, sessionId, "the passivation");
     if (over !== null && over.name !== "passivated") throw refused(services, sessionId, over);
     return { answer: sessions.present(sessionId), final: true };
   });
 }
-
-const goesOn = ({ context }: Services, sessionId: string): ProtocolError =>
-  unwritten(context.registry, sessionId, "the passivation") ??
-  new ProtocolError("timeout", "the passivation takes long; it goes on by itself", {
-    hint: `agent session show ${sessionId}`,
-  });
 
 function refused({ channels }: Services, sessionId: string, state: State): ProtocolError {
   if (state.name === "reconnecting")

@@ -4,11 +4,12 @@ import { verdictOf } from "@holdfast/session-worker/transport";
 import { freshValues } from "../effects/context.ts";
 import { killDelay } from "../lifecycle/parts.ts";
 import { isEnding } from "../lifecycle/reduce.ts";
+import { isStronger } from "../lifecycle/state.ts";
 import type { Goal, State } from "../lifecycle/state.ts";
 import { withRequest } from "../records.ts";
 import type { RequestStamp } from "../registry-ports.ts";
 import type { Services } from "./services.ts";
-import { endWritten, unwritten } from "./unwritten.ts";
+import { endWritten, goesOn, unwritten } from "./unwritten.ts";
 
 /** A stop ends by its finalizer; what takes longer is shown as degraded and goes on by itself. */
 const STOP_WAIT_MS = 10 * 60_000;
@@ -29,13 +30,18 @@ export function stop(
         await lanes.run(sessionId, () => rest(services, sessionId, { archive, stamp }));
     }
     await ended(services, sessionId, wait);
-    const newest = context.registry.newest(sessionId);
-    // An intent that is not written yet shows as stopping here: the row still has the state before it.
-    const isUnderway = newest !== null && isEnding(newest);
+    const isUnderway = underway(services, sessionId, archive ? "archive" : "stop");
     const row = sessions.present(sessionId);
-    const answer = isUnderway ? withKillAt(services, { ...row, state: "stopping" }) : row;
-    return { answer, final: !isUnderway };
+    return { answer: isUnderway ? withKillAt(services, row) : row, final: !isUnderway };
   });
+}
+
+/** Throws where a stop that is under way is not recorded yet: a power cut would forget it. */
+function underway({ context: { registry } }: Services, sessionId: string, goal: Goal): boolean {
+  const [published, newest] = [registry.published(sessionId), registry.newest(sessionId)];
+  if (published === null || isRescinded(newest)) return false;
+  if (!isEnding(published) || isStronger(goal, published.intent.goal)) throw goesOn(registry, sessionId, "the stop");
+  return true;
 }
 
 /** Waits for the end; a process that cannot be observed is said, since nothing more can be done to it (I134). */

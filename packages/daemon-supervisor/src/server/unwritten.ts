@@ -16,6 +16,13 @@ export function unwritten(registry: Pick<Registry, "problem">, sessionId: string
   return new ProtocolError(isDiskFull(problem) ? "disk_full" : "timeout", message, { hint });
 }
 
+/** What to say of a request that has taken effect here and is not recorded, or not over, when it is to be answered. */
+export const goesOn = (registry: Pick<Registry, "problem">, sessionId: string, what: string): ProtocolError =>
+  unwritten(registry, sessionId, what) ??
+  new ProtocolError("timeout", `${what} takes long to be written; it goes on by itself`, {
+    hint: `agent session show ${sessionId}`,
+  });
+
 /**
  * Waits until a registration that ends has written its end: it would be written over whatever comes next, and with it the next worker's
  * record would go (I17). Throws when that takes too long; returns when somebody has registered the session anew.
@@ -28,10 +35,5 @@ export async function endWritten(
 ): Promise<void> {
   const over = await registry.until(sessionId, (state) => state === null, timeoutMs);
   if (over !== "timeout" || registry.newest(sessionId) !== null) return;
-  throw (
-    unwritten(registry, sessionId, what) ??
-    new ProtocolError("timeout", `${what} takes long to be written; it goes on by itself`, {
-      hint: `agent session show ${sessionId}`,
-    })
-  );
+  throw goesOn(registry, sessionId, what);
 }

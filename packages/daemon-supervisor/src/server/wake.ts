@@ -7,7 +7,8 @@ export function wake({ context }: Services, sessionId: string): void {
   const { registry, catalog } = context;
   const record = catalog.get(sessionId);
   if (!record) return;
-  if (registry.newest(sessionId) === null) {
+  const newest = registry.newest(sessionId);
+  if (newest === null) {
     if (record.wanted === "stopped")
       throw new ProtocolError("session_stopped", "the session is stopped", {
         hint: `agent session resume ${sessionId}`,
@@ -18,6 +19,8 @@ export function wake({ context }: Services, sessionId: string): void {
       });
     return;
   }
+  // What is shown may be older: of a stop that has come meanwhile only a person may make something else (I129).
+  if (newest.name !== "passivated") return;
   const decision = registry.dispatch(sessionId, {
     type: "resume",
     by: "resume",

@@ -1,5 +1,5 @@
 import type { Journal, JsonObject, OperationToken } from "@holdfast/recovery-journal";
-import { invariant } from "@holdfast/shared-process";
+import { CodedError, invariant, reasonOf } from "@holdfast/shared-process";
 import type { Ids } from "@holdfast/shared-process";
 import { attachFrom } from "@holdfast/client/protocol";
 import type { EventBody, SessionEvent } from "@holdfast/client/protocol";
@@ -186,8 +186,10 @@ export class OpenedStore implements SessionStore {
     this.#sayUnsaid();
     this.append({ type: "prompt_accepted", actionId, kind, text, requestId });
     const sequence = writer.end?.sequence ?? 0;
+    let wasLive = false;
     try {
       await writer.sync();
+      wasLive = journal.state === "live";
       const detail = { sequence, before, requestId };
       const token = await journal.admit({ operationId: actionId, generation, kind, detail }, { requestId, hash });
       this.#remembers = true;
@@ -198,8 +200,23 @@ export class OpenedStore implements SessionStore {
     } catch (error) {
       this.#unsaid.add(actionId);
       this.#sayUnsaid();
+      if (wasLive && (await this.#mayBeFound(actionId, error)))
+        throw new CodedError("admission_unknown", `whether it is recorded is not known: ${reasonOf(error)}`, {
+          cause: error,
+        });
       throw error;
     }
+  }
+
+  /** Whether the next writer may find the refused action accepted: its record may be there, with nothing durable that cancels it. */
+  async #mayBeFound(actionId: string, error: unknown): Promise<boolean> {
+    if (!(error instanceof CodedError)) return false;
+    if (error.code !== "journal_poisoned") return error.code === "journal_fenced";
+    if (this.#unsaid.has(actionId)) return true;
+    return await this.sync().then(
+      () => false,
+      () => true,
+    );
   }
 
   /** Admissions resolve in the order of their lines, but a promise is not an order to rely on. */

@@ -56,7 +56,10 @@ export interface SettledAs {
 export interface SessionStore {
   /** Open actions in the order of their admission, dispatched ones first seen as such. */
   actions(): readonly QueuedAction[];
-  /** Durable when it resolves. Rejects `CodedError("disk_full")`, `("journal_poisoned")`, `("journal_full")`. */
+  /**
+   * Durable when it resolves. Rejects `CodedError("disk_full")`, `("journal_poisoned")`, `("journal_full")`: it is not accepted, now or
+   * later; `("admission_unknown")`: the next writer may find it accepted.
+   */
   admit(admission: Admission): Promise<AdmitResult>;
   /** Remembers a request that opens no action, before its effect. `repeated`: it was remembered before. */
   once(request: { readonly requestId: string; readonly hash: string }): Promise<"first" | "repeated" | "reused">;

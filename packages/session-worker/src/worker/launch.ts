@@ -12,7 +12,7 @@ import type { SessionStore } from "../transport/store-contract.ts";
 import { lastDirectory } from "../transport/store-recovery.ts";
 import { openSessionStore } from "../transport/open-store.ts";
 import { transcriptAt } from "../transport/transcript-file.ts";
-import { mayPass } from "./admission.ts";
+import { mayPass } from "../transport/admission.ts";
 import { Session } from "./session.ts";
 import type { WorkerWorld } from "./world.ts";
 

@@ -7,7 +7,7 @@ import type { CancelParams, SubmitAnswer, SubmitParams, WorkerReport } from "../
 import type { AdmitResult, SessionStore, SettledAs } from "../transport/store-contract.ts";
 import { titleOf } from "../transport/store-recovery.ts";
 import { checkText } from "../transport/check-text.ts";
-import { codeOf, toProtocolError } from "./admission.ts";
+import { codeOf, toProtocolError } from "../transport/admission.ts";
 import { emptyQueue, isIdle, reduce } from "./queue.ts";
 import type { Entry, QueueEffect, QueueEvent, QueueState } from "./queue.ts";
 

@@ -85,8 +85,10 @@ interface Rounds {
 
 async function endRounds(options: Settled, tree: Tree): Promise<Rounds> {
   const { clock, graceMs, abort } = options;
+  const { lastRoundsMs = LAST_ROUNDS_MS } = options;
   const killAt = clock.monotonic() + graceMs;
-  const giveUpAt = killAt + (options.lastRoundsMs ?? LAST_ROUNDS_MS);
+  // From when SIGKILL can first be sent: whoever stood still meanwhile, as a frozen process does, has sent none.
+  let giveUpAt: number | null = null;
   const seen = new Set<string>();
   let asked = false;
   let empty = 0;
@@ -95,15 +97,18 @@ async function endRounds(options: Settled, tree: Tree): Promise<Rounds> {
     const { targets } = found;
     for (const target of targets) seen.add(startIdOf(target.identity));
     empty = targets.length === 0 && !found.isBehind ? empty + 1 : 0;
-    if (empty === 2 || abort?.aborted === true || clock.monotonic() >= giveUpAt) return { found, seen };
-    const killing = asked && clock.monotonic() >= killAt;
+    const now = clock.monotonic();
+    if (now >= killAt) giveUpAt ??= now + lastRoundsMs;
+    const lastAt = giveUpAt;
+    if (empty === 2 || abort?.aborted === true || (lastAt !== null && now >= lastAt)) return { found, seen };
+    const killing = asked && lastAt !== null;
     if (targets.length === 0) {
       await pause(clock);
     } else {
       if (killing) killAll(options, found);
       else signalEach(options, targets, "SIGTERM");
       asked = true;
-      const until = killing ? Math.min(giveUpAt, clock.monotonic() + KILL_ROUND_MS) : killAt;
+      const until = killing ? Math.min(lastAt, clock.monotonic() + KILL_ROUND_MS) : killAt;
       await allEnded(options, { tree, targets, until });
     }
   }

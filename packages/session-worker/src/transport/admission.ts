@@ -13,6 +13,10 @@ export function toProtocolError(error: unknown): unknown {
   switch (codeOf(error)) {
     case "disk_full":
       return new ProtocolError("disk_full", "the disk is full");
+    case "admission_unknown":
+      return new ProtocolError("timeout", error instanceof Error ? error.message : "not known", {
+        hint: "after `agent session stop` and `resume`, repeat it with its --request-id",
+      });
     case "journal_full":
       return new ProtocolError("capacity", "too many actions are open");
     case "journal_poisoned":
