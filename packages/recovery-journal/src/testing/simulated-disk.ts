@@ -1,7 +1,7 @@
 import { type BigIntStats, constants } from "node:fs";
 import type { FileSystem } from "../file-system.ts";
 import { type CrashOptions, crashTrees } from "./crash-states.ts";
-import { applyChange, resize, type SimulatedFile, type SimulatedInode } from "./simulated-inode.ts";
+import { applyChange, resize, settleFile, type SimulatedFile, type SimulatedInode } from "./simulated-inode.ts";
 import { simulatedStats } from "./simulated-stats.ts";
 import { SimulatedTree, systemError } from "./simulated-tree.ts";
 
@@ -41,7 +41,6 @@ export class SimulatedDisk implements FileSystem {
   readonly #descriptors = new Map<number, Descriptor>();
   #faults: { fault: InjectedFault; left: number }[] = [];
   #nextFd = 3;
-  readonly #lost = new Set<number>();
 
   constructor(tree: SimulatedTree = new SimulatedTree()) {
     this.#tree = tree;
@@ -231,21 +230,23 @@ export class SimulatedDisk implements FileSystem {
     return this.#call("hasName", path, () => this.#tree.find(path) === inode);
   }
 
-  /** After a failed sync of a file the kernel calls its pages clean: later syncs say yes and write nothing. */
+  /** After a failed sync of a file the kernel calls its pages clean: later syncs say yes and write only what was written since. */
   #sync(fd: number, call: "fsync" | "fdatasync"): void {
     const { inode, path } = this.#descriptor(fd, call);
     try {
       this.#call(call, path, () => this.#settle(inode));
     } catch (error) {
-      if (inode.kind === "file") this.#lost.add(inode.ino);
+      if (inode.kind === "file") inode.pending = inode.pending.map((lost) => ({ ...lost, isLost: true }));
       throw error;
     }
   }
 
   #settle(inode: SimulatedInode): void {
-    if (this.#lost.has(inode.ino)) return;
-    if (inode.kind === "file") inode.durable = Buffer.from(inode.content);
-    else inode.durable = new Map(inode.names);
+    if (inode.kind === "file") {
+      settleFile(inode);
+      return;
+    }
+    inode.durable = new Map(inode.names);
     inode.pending = [];
   }
 

@@ -109,6 +109,13 @@ export class SimSupervisor {
     return top.kind === "found" && top.epoch === this.#successorOf && top.record.phase !== "stopped";
   }
 
+  /** In the calm a person who knows that nobody owns the home on the other machine any more says so (I163). */
+  #asserted(): { readonly assertedGone?: number } {
+    const isLeft = this.#world.otherHost.processes().some(({ kind, isAlive }) => kind === "supervisor" && isAlive);
+    const top = topOwner(this.#world.disk, HOME);
+    return this.#world.isFaulty || isLeft || top.kind === "none" ? {} : { assertedGone: top.epoch };
+  }
+
   async #serve(): Promise<void> {
     const { process } = this;
     const world = this.#surroundings();
@@ -128,6 +135,7 @@ export class SimSupervisor {
         phase: "starting",
         claimedAt: new Date(clock.now()).toISOString(),
         epochFloor: highestEpoch(files),
+        ...this.#asserted(),
       }),
     );
     if (claim.kind === "refused") {
