@@ -6,11 +6,9 @@ import {
   Creations,
   HOME_NAME,
   Idle,
-  Lanes,
-  Names,
-  Requests,
   asProtocolError,
   claimHome,
+  composeServices,
   composeSupervisor,
   finishDeletions,
   handlers,
@@ -162,22 +160,13 @@ export class SimSupervisor {
       onOwnershipLost: (epoch) => finish(`epoch ${epoch} owns the home`),
       onChanged: () => idle.look(supervisor.context.registry),
     });
-    const requests = new Requests(supervisor.context, () => ownership.isCurrent());
-    const services: Services = {
-      context: supervisor.context,
-      requests,
-      names: new Names(supervisor.context.catalog),
-      changes: supervisor.changes,
-      lanes: new Lanes(),
-      sessions: supervisor.sessions,
-      channels: supervisor.channels,
-      stores: supervisor.stores,
-      ender: supervisor.ender,
-      records: supervisor.records,
+    const services = composeServices(supervisor, {
+      isOwner: () => ownership.isCurrent(),
       shutdown: finish,
       socketPath: () => null,
       status: () => (ownership.isCurrent() ? "current" : "ownership-lost"),
-    };
+    });
+    const { requests } = services;
     supervisor.boot();
     requests.begin(finishDeletions(supervisor.context, requests));
     if (!withReserve(fs, HOME, () => ownership.enter("serving", null))) return process.end();
