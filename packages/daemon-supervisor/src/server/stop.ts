@@ -30,8 +30,9 @@ export function stop(
       // In its turn it may find what a resume has made that was asked for before it.
       if (!requested())
         await lanes.run(sessionId, async () => {
+          if (requested()) return;
           await endWritten(context.registry, sessionId, "the stop");
-          if (!requested()) await rest(services, sessionId, { archive, stamp });
+          await rest(services, sessionId, { archive, stamp });
         });
     }
     await ended(services, sessionId, wait);

@@ -1,7 +1,7 @@
 import { ProtocolError } from "@holdfast/client/protocol";
 import { isDiskFull } from "@holdfast/recovery-journal";
 import { reasonOf } from "@holdfast/shared-process";
-import type { Millis, State } from "../lifecycle/state.ts";
+import type { Millis } from "../lifecycle/state.ts";
 import type { Registry } from "../registry.ts";
 
 /** A disk that stands still longer than that is said; nothing waits for it for ever. */
@@ -33,7 +33,7 @@ export async function endWritten(
   what: string,
   timeoutMs: Millis = END_WRITTEN_MS,
 ): Promise<void> {
-  const isOver = (state: State | null): boolean => state === null || registry.newest(sessionId) !== null;
-  if ((await registry.until(sessionId, isOver, timeoutMs)) !== "timeout") return;
+  const over = await registry.until(sessionId, (state) => state === null, timeoutMs);
+  if (over !== "timeout" || registry.newest(sessionId) !== null) return;
   throw goesOn(registry, sessionId, what);
 }
