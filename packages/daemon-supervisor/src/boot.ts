@@ -11,13 +11,15 @@ import { ADOPTION_MS } from "./lifecycle/times.ts";
 import type { SessionRecord } from "@holdfast/session-worker/transport";
 import { identitySchema } from "@holdfast/client/protocol";
 import { reasonOf } from "@holdfast/shared-process";
-import { readJournal, removeFile } from "@holdfast/recovery-journal";
+import { readJournal } from "@holdfast/recovery-journal";
 import { safeParse } from "zod/mini";
 import { operationKinds, ownerFolder, sessionDirectory } from "@holdfast/session-worker/transport";
-import { runFolder, workersFolder } from "./home.ts";
+import { runFolder, sessionsFolder, workersFolder } from "./home.ts";
 import { noteQuarantine } from "./records.ts";
 import type { Records } from "./records.ts";
+import { isResting } from "./session-index/row.ts";
 import type { Sessions } from "./sessions.ts";
+import { sweepTemporary } from "./sweep.ts";
 
 function recordOf(descriptor: Descriptor | null, { failure }: SessionRecord): Found["record"] {
   if (descriptor === null) return failure ? "failed" : "none";
@@ -43,42 +45,41 @@ interface BootParts {
   readonly forMaintenance: boolean;
 }
 
-/** What a write that was cut off left: a partial copy that nobody reads (I124). Only the owner of the home writes here. */
-function sweepTemporary({ fs, log }: Context, folder: string): void {
-  try {
-    if (!fs.exists(folder)) return;
-    for (const name of fs.readdir(folder)) if (TEMPORARY.test(name)) removeFile(fs, `${folder}/${name}`);
-  } catch (error) {
-    // One folder's trouble must not keep the home from its owner (I142).
-    log.warn({ folder, reason: reasonOf(error) }, "what a write that was cut off left could not be removed");
+/** The catalog sweeps the folders of sessions. */
+function sweep({ fs, home, log }: Context): void {
+  for (const folder of [ownerFolder(home), workersFolder(home), runFolder(home), sessionsFolder(home)]) {
+    const problem = sweepTemporary(fs, folder);
+    if (problem === null) continue;
+    log.warn({ folder, reason: reasonOf(problem) }, "what a write that was cut off left could not be removed");
   }
 }
-
-const TEMPORARY = /\.[0-9a-f]{12}\.tmp$/;
 
 /** Decides every session of the home once, side by side; no decision waits for a worker. */
 export function bootAll(context: Context, parts: BootParts): void {
   const { files, records, sessions } = parts;
   const bySession = new Map<string, Descriptor>();
   const { home } = context;
-  for (const folder of [ownerFolder(home), workersFolder(home), runFolder(home)]) sweepTemporary(context, folder);
+  sweep(context);
   removeLeftoverCgroups(home);
   for (const read of files.descriptors) {
     if (read.kind === "damaged") quarantine(context, sessions, read);
-    else if (!context.catalog.get(read.sessionId))
+    else if (!context.catalog.summary(read.sessionId))
       quarantine(context, sessions, {
         sessionId: read.sessionId,
         reason: "it has a worker record but no session record",
       });
     else bySession.set(read.sessionId, read.descriptor);
   }
-  for (const record of context.catalog.all()) {
-    const { sessionId } = record;
-    if (sessions.quarantined.has(sessionId)) continue;
+  for (const summary of context.catalog.all()) {
+    const { sessionId } = summary;
     const descriptor = bySession.get(sessionId) ?? null;
     const bare = files.intents.get(sessionId) ?? null;
+    // It is left as it is, and its record is not read.
+    if (isResting(summary) && descriptor === null && bare === null) continue;
+    if (sessions.quarantined.has(sessionId)) continue;
+    const record = context.catalog.get(sessionId);
+    if (!record) continue;
     if (descriptor) records.known(sessionId, shapeOf(descriptor));
-    sweepTemporary(context, sessionDirectory(context.home, sessionId));
     if (bare) records.knownIntents(sessionId, bare.paths);
     const fresh = freshValues(context, sessionId);
     const seen = {

@@ -11,8 +11,6 @@ import { nodeFileSystem } from "@holdfast/recovery-journal";
 import { createObserver } from "@holdfast/shared-process";
 import type { ProcessObserver } from "@holdfast/shared-process";
 import { endCursor, readTranscript, sessionDirectory, transcriptPath } from "@holdfast/session-worker/transport";
-import type { SessionRecord } from "@holdfast/session-worker/transport";
-import { readAllSessions, readSessionRecordAt } from "../catalog.ts";
 import { readWorkerFiles } from "../descriptor-files.ts";
 import type { BareIntent, DescriptorRead } from "../descriptor-files.ts";
 import { wantedAfter } from "../lifecycle/durable.ts";
@@ -21,6 +19,9 @@ import { pageOf } from "../page.ts";
 import type { PageRequest } from "../page.ts";
 import { damagedRow, optionsOf, rowOf } from "../rows.ts";
 import { select } from "../select.ts";
+import { readSummaries } from "../session-index/read-index.ts";
+import type { SessionSummary } from "../session-index/row.ts";
+import { readSessionRecordAt } from "../session-record-file.ts";
 import { treeOf } from "../tree.ts";
 import { verdictOf } from "../verdict.ts";
 
@@ -31,7 +32,7 @@ export function rowsOffline(
 ): SessionRow[] {
   const files = readWorkerFiles(nodeFileSystem, home);
   const descriptors = new Map(files.descriptors.map((read) => [read.sessionId, read]));
-  return readAllSessions(nodeFileSystem, home).map((read) => {
+  return readSummaries(nodeFileSystem, home).map((read) => {
     if (read.kind === "unreadable") return damagedRow(read.sessionId, read.reason);
     const descriptor = descriptors.get(read.record.sessionId);
     const quarantine = descriptor?.kind === "damaged" ? descriptor.reason : null;
@@ -41,7 +42,7 @@ export function rowsOffline(
 }
 
 /** What a full disk took as a bare name only: the record says it after the next start. */
-const intended = (record: SessionRecord, bare: BareIntent | undefined): SessionRecord =>
+const intended = (record: SessionSummary, bare: BareIntent | undefined): SessionSummary =>
   bare && record.wanted !== "archived" ? { ...record, wanted: wantedAfter[bare.intent.goal] } : record;
 
 function withDescriptor(row: SessionRow, read: DescriptorRead | undefined, observer: ProcessObserver): SessionRow {
