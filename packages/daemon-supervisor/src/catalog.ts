@@ -4,6 +4,7 @@ import type { FileSystem } from "@holdfast/recovery-journal";
 import { CodedError } from "@holdfast/shared-process";
 import { sessionDirectory, sessionRecordPath } from "@holdfast/session-worker/transport";
 import type { SessionRecord } from "@holdfast/session-worker/transport";
+import { newestFirst } from "./page.ts";
 import { IndexWriter } from "./session-index/index-writer.ts";
 import { readIndex } from "./session-index/read-index.ts";
 import { fits, isResting, stampsOf, summaryOf } from "./session-index/row.ts";
@@ -32,6 +33,7 @@ export class Catalog {
   /** Sessions whose record cannot be understood or proven, and why: left as they are, visible, inert (I142). */
   readonly quarantined = new Map<string, string>();
   readonly #index: IndexWriter;
+  #order: readonly string[] | null = null;
   /** What bare intents say of sessions whose record a full disk did not take. */
   readonly #assumed = new Map<string, SessionRecord["wanted"]>();
   /** Sessions whose record may be in place, and may not be after a power cut, since a write of it failed. */
@@ -93,6 +95,7 @@ export class Catalog {
     if (read.errno !== undefined)
       throw new CodedError(read.errno, `session.json of ${sessionId} cannot be read: ${read.errno}`);
     this.#rows.delete(sessionId);
+    this.#order = null;
     this.quarantined.set(sessionId, read.reason);
     return undefined;
   }
@@ -100,6 +103,11 @@ export class Catalog {
   /** What lists and selectors need, without a look at the disk. */
   summary(sessionId: string): SessionSummary | undefined {
     return this.#records.get(sessionId) ?? this.#rows.get(sessionId);
+  }
+
+  /** The ids of all that are known, the newest first. Sorted again only after one came or went. */
+  newestFirst(): readonly string[] {
+    return (this.#order ??= newestFirst(this.#rows.keys()));
   }
 
   *all(): Generator<SessionSummary> {
@@ -184,6 +192,7 @@ export class Catalog {
   }
 
   #know(row: IndexRow): void {
+    if (!this.#rows.has(row.sessionId)) this.#order = null;
     this.#rows.set(row.sessionId, row);
     this.#creators.set(row.creatingRequest.requestId, row);
   }
@@ -239,6 +248,7 @@ export class Catalog {
       await work();
       const creator = this.#rows.get(sessionId)?.creatingRequest.requestId;
       if (creator !== undefined) this.#creators.delete(creator);
+      this.#order = null;
       for (const kept of [this.#rows, this.#records, this.#recent, this.#forgotten]) kept.delete(sessionId);
       for (const kept of [this.#assumed, this.#unsynced, this.#durable]) kept.delete(sessionId);
     });

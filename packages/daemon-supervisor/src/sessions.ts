@@ -3,7 +3,7 @@ import { ProtocolError } from "@holdfast/client/protocol";
 import type { SessionRecord } from "@holdfast/session-worker/transport";
 import type { Channels } from "./effects/channels.ts";
 import type { Context } from "./effects/context.ts";
-import { pageOfIds } from "./page.ts";
+import { newestFirst, pageOfIds } from "./page.ts";
 import type { PageRequest } from "./page.ts";
 import { damagedRow, rowOf } from "./rows.ts";
 import { select } from "./select.ts";
@@ -79,7 +79,9 @@ export class Sessions {
     const { catalog, registry } = this.#context;
     const isArchived = (sessionId: string): boolean =>
       catalog.summary(sessionId)?.wanted === "archived" && registry.published(sessionId) === null;
-    const { sessionIds, ...page } = pageOfIds([...this.#ids()], request, isArchived);
+    const damaged = this.#damaged();
+    const ids = damaged.length > 0 ? newestFirst(this.#ids()) : catalog.newestFirst();
+    const { sessionIds, ...page } = pageOfIds(ids, request, isArchived);
     return { sessions: sessionIds.map((sessionId) => this.row(sessionId)), ...page };
   }
 
