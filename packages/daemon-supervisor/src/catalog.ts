@@ -6,7 +6,7 @@ import type { SessionRecord } from "@holdfast/session-worker/transport";
 import { newestFirst } from "./page.ts";
 import { IndexWriter } from "./session-index/index-writer.ts";
 import { readIndex } from "./session-index/read-index.ts";
-import { bytesOf, fits, isResting, stampsOf, summaryOf } from "./session-index/row.ts";
+import { bytesOf, fits, folderStamp, isResting, recordStamp, stampsOf, summaryOf } from "./session-index/row.ts";
 import type { IndexRow, SessionSummary } from "./session-index/row.ts";
 import { encodeRecord, readSessionRecordAt, sessionIdsOf } from "./session-record-file.ts";
 import { sweepTemporary } from "./sweep.ts";
@@ -60,20 +60,17 @@ export class Catalog {
   /** Reads a record at the start, and gives the row that the index does not say of it. */
   #find(sessionId: string, known: IndexRow | undefined): readonly IndexRow[] {
     const directory = sessionDirectory(this.#home, sessionId);
-    if (isUnmade(this.#fs, directory)) {
-      this.unmade.push(directory);
-      return [];
-    }
     // Before the record is read: what changes it from then on changes its stamp.
-    const { record } = stampsOf(this.#fs, this.#home, sessionId);
+    const record = recordStamp(this.#fs, this.#home, sessionId);
     const read = readSessionRecordAt(this.#fs, directory, sessionId);
     if (read.kind === "unreadable") {
-      this.#distrust(sessionId, read.reason);
+      if (isUnmade(this.#fs, directory)) this.unmade.push(directory);
+      else this.#distrust(sessionId, read.reason);
       return [];
     }
     // A folder that cannot be swept, and what lies in it, is read by nobody.
     sweepTemporary(this.#fs, directory);
-    const stamps = { ...stampsOf(this.#fs, this.#home, sessionId), record };
+    const stamps = { record, folder: folderStamp(this.#fs, this.#home, sessionId) };
     const row = { ...summaryOf(read.record), ...stamps };
     this.#know(row);
     this.#hold(read.record);

@@ -1,5 +1,6 @@
 import { removeFile } from "@holdfast/recovery-journal";
 import type { FileSystem } from "@holdfast/recovery-journal";
+import { errnoOf } from "@holdfast/shared-process";
 
 const TEMPORARY = /\.[0-9a-f]{12}\.tmp$/;
 
@@ -9,10 +10,9 @@ const TEMPORARY = /\.[0-9a-f]{12}\.tmp$/;
  */
 export function sweepTemporary(fs: FileSystem, folder: string): unknown {
   try {
-    if (!fs.exists(folder)) return null;
     for (const name of fs.readdir(folder)) if (TEMPORARY.test(name)) removeFile(fs, `${folder}/${name}`);
     return null;
   } catch (error) {
-    return error;
+    return errnoOf(error) === "ENOENT" ? null : error;
   }
 }

@@ -75,11 +75,14 @@ export const bytesOf = (stamp: string): number | undefined => Number(stamp.split
 /** What the system says of a session's files as they are now. */
 export const stampsOf = (fs: FileSystem, home: string, sessionId: string): Stamps => ({
   record: recordStamp(fs, home, sessionId),
-  folder: stampOf(fs, sessionDirectory(home, sessionId)),
+  folder: folderStamp(fs, home, sessionId),
 });
 
 export const recordStamp = (fs: FileSystem, home: string, sessionId: string): string =>
   stampOf(fs, sessionRecordPath(home, sessionId));
+
+export const folderStamp = (fs: FileSystem, home: string, sessionId: string): string =>
+  stampOf(fs, sessionDirectory(home, sessionId));
 
 /** Another file, another length or another time of its last change make another stamp. The kernel alone sets that time. */
 function stampOf(fs: FileSystem, path: string): string {
