@@ -40,7 +40,7 @@ export function checkEnd(world: World, ledger: Ledger, rows: readonly SessionRow
   checkIndex(world, rows);
 }
 
-/** Whoever reads the index, and whoever asks the supervisor, which began with it, hears what the records say (I87). */
+/** Whoever reads the index, and whoever asks the supervisor, which began with it, hears what the records say (I140). */
 function checkIndex(world: World, rows: readonly SessionRow[]): void {
   const { checks, disk } = world;
   const sessions = readAllSessions(disk, HOME);
@@ -48,15 +48,15 @@ function checkIndex(world: World, rows: readonly SessionRow[]): void {
   const said = (reads: typeof told): string =>
     JSON.stringify(reads.map((read) => (read.kind === "record" ? summaryOf(read.record) : read)));
   if (said(told) !== said(sessions))
-    checks.violated(`I87 the index says ${said(told)}, and the records say ${said(sessions)}`);
+    checks.violated(`I140 the index says ${said(told)}, and the records say ${said(sessions)}`);
   for (const read of sessions) {
     if (read.kind !== "record") continue;
     const { sessionId, name, wanted } = read.record;
     const row = rows.find((listed) => listed.sessionId === sessionId);
     if (row?.name !== name)
-      checks.violated(`I87 ${world.nameOf(sessionId)} is listed as ${row?.name}, and its record says ${name}`);
+      checks.violated(`I140 ${world.nameOf(sessionId)} is listed as ${row?.name}, and its record says ${name}`);
     if ((row?.lifecycle === "archived") !== (wanted === "archived"))
-      checks.violated(`I87 ${world.nameOf(sessionId)} is listed as ${row?.lifecycle}, and its record says ${wanted}`);
+      checks.violated(`I140 ${world.nameOf(sessionId)} is listed as ${row?.lifecycle}, and its record says ${wanted}`);
   }
 }
 

@@ -1,27 +1,22 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { nodeFileSystem } from "@holdfast/recovery-journal";
+import { readFileSync } from "node:fs";
+import type { BigIntStats } from "node:fs";
 import { SimulatedDisk } from "@holdfast/recovery-journal/testing";
 import type { CallName } from "@holdfast/recovery-journal/testing";
 import { sessionDirectory, sessionRecordPath } from "@holdfast/session-worker/transport";
 import type { SessionRecord } from "@holdfast/session-worker/transport";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { Catalog } from "../catalog.ts";
 import { readAllSessions } from "../session-record-file.ts";
 import { sessionRecordOf } from "../session-record.testing.ts";
-import { IndexWriter } from "./index-writer.ts";
 import { readIndex, readSummaries } from "./read-index.ts";
 import { HEAD_LINE, decodeRow, encodeRow, indexPath, summaryOf } from "./row.ts";
-import type { IndexRow } from "./row.ts";
 
 const idOf = (at: number): string => `01a2aaaa-0000-7000-8000-${String(at).padStart(12, "0")}`;
 const [first, second, third] = [idOf(1), idOf(2), idOf(3)];
 const wanting = (wanted: SessionRecord["wanted"]) => (record: SessionRecord) => ({ ...record, wanted });
 const INDEX = indexPath("");
 
-function emptyHome(): SimulatedDisk {
-  const disk = new SimulatedDisk();
+function emptyHome(disk = new SimulatedDisk()): SimulatedDisk {
   disk.mkdir("/sessions", 0o700);
   disk.fsync(disk.open("/", 0));
   return disk;
@@ -78,8 +73,40 @@ function openedBy(disk: SimulatedDisk, work: () => void): string[] {
   return opened;
 }
 
+/** A kernel that gives a new file the number of the last one that went, within one tick of its clock. */
+class BluntDisk extends SimulatedDisk {
+  override lstat(path: string): BigIntStats {
+    return { ...super.lstat(path), ino: 7n, ctimeNs: 0n };
+  }
+}
+
 describe("the index of sessions", () => {
-  it("I87 saves a start the records of sessions at rest, and a list without a daemon all of them", async () => {
+  it("I140 tells each of 63 replacements from the record of its line where inode, time and text are as long as before", async () => {
+    const disk = emptyHome(new BluntDisk());
+    const catalog = new Catalog("", disk);
+    await create(catalog, disk, sessionRecordOf(first, { wanted: "stopped", name: "n00" }));
+    const index = disk.contentOf(INDEX);
+    for (let at = 1; at < 64; at += 1) {
+      await catalog.update(first, (record) => ({ ...record, name: `n${String(at).padStart(2, "0")}` }));
+      // A power cut takes the lines of all that came since.
+      disk.plant(INDEX, index);
+      expect(toldOffline(disk)).toEqual(truth(disk));
+    }
+    expect(told(new Catalog("", disk))).toEqual(truth(disk));
+  });
+
+  it("I142 a repair sees what became of a record at rest since it was read", async () => {
+    const disk = await homeOfThree();
+    const catalog = new Catalog("", disk);
+    expect(catalog.get(first)?.name).toBe("one");
+    disk.plant(sessionRecordPath("", first), Buffer.from("{"));
+    expect([first, second, third].map((id) => catalog.isUnreadable(id))).toEqual([true, false, false]);
+    expect([...catalog.quarantined.keys()]).toEqual([first]);
+    catalog.forgetUnreadable(first);
+    expect([...catalog.quarantined.keys()]).toEqual([]);
+  });
+
+  it("saves a start the records of sessions at rest, and a list without a daemon all of them", async () => {
     const disk = await homeOfThree();
     expect(openedBy(disk, () => new Catalog("", disk))).toEqual([sessionRecordPath("", third)]);
     expect(openedBy(disk, () => readSummaries(disk, ""))).toEqual([]);
@@ -229,33 +256,6 @@ describe("a power cut", () => {
     expect(told(catalog)).toMatchObject({ known: [{ sessionId: first, name: "renamed" }] });
     expect(states).toBeGreaterThan(500);
   }, 120_000);
-});
-
-describe("an index most of whose lines count no more", () => {
-  let home: string;
-  beforeEach(() => {
-    home = mkdtempSync(join(tmpdir(), "holdfast-index-"));
-    mkdirSync(join(home, "sessions"));
-  });
-  afterEach(() => rmSync(home, { recursive: true }));
-
-  it("I111 is written anew, and what comes meanwhile follows in it", async () => {
-    const fs = nodeFileSystem;
-    const rows = new Map<string, IndexRow>();
-    const writer = new IndexWriter({ fs, home, rows }, readIndex(fs, home), []);
-    const put = (name: string): void => {
-      const row = { ...sessionRecordOf(first, { name }), record: "1.1.1", folder: "1.1.1" };
-      rows.set(first, row);
-      writer.put(row);
-    };
-    for (let line = 0; line < 4_099; line += 1) put(`n${line}`);
-    expect(readIndex(fs, home).lines).toBe(4_099);
-    put("last");
-    await vi.waitFor(() => expect(readIndex(fs, home).lines).toBe(2), 10_000);
-    expect(readIndex(fs, home).rows.get(first)?.name).toBe("last");
-    put("later");
-    expect([readIndex(fs, home).lines, readIndex(fs, home).rows.get(first)?.name]).toEqual([3, "later"]);
-  });
 });
 
 const goldenOf = (name: string): string =>
