@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { nodeFileSystem } from "@holdfast/recovery-journal";
@@ -9,12 +9,12 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 import type { Booted } from "./boot.testing.ts";
 import { bootHome } from "./boot.testing.ts";
 import { Catalog } from "./catalog.ts";
-import { descriptorPath } from "./descriptor.ts";
+import { descriptorPath, encodeDescriptor } from "./descriptor.ts";
 import { prepareHome } from "./home.ts";
 import { RECOVERY_DELAYS_MS } from "./lifecycle/budget.ts";
 import type { Stamp } from "./lifecycle/answers.ts";
 import { freshOf, processOf } from "./lifecycle/samples.testing.ts";
-import type { Effect } from "./lifecycle/state.ts";
+import type { Effect, Goal } from "./lifecycle/state.ts";
 import { sessionRecordOf } from "./session-record.testing.ts";
 
 const sessionId = "01a2aaaa-0000-7000-8000-000000000001";
@@ -159,4 +159,29 @@ it("I77 a published launch that failed is retried only behind its clean-up; with
   expect([(await booted.published(sessionId))?.name, spawnsOf(booted)]).toEqual(["failed", 1]);
   const kept: unknown = JSON.parse(readFileSync(descriptorPath(home, sessionId), "utf8"));
   expect(kept).toMatchObject({ lifecycle: "failed", process, reason: "its journal is damaged" });
+});
+
+const descriptorOf = (goal: Goal): string => {
+  const intent = { stopId: "s", requestedAt: "2026-01-01T00:00:00.000Z", goal, force: false };
+  const shape = { lifecycle: "ready", process: processOf("g"), launches: [], stop: intent } as const;
+  return encodeDescriptor(sessionId, shape, { epoch: 2, at: "2026-01-01T00:00:00.000Z" });
+};
+
+it.each([
+  ["a passivation became a stop", "passivate", "stopped", "stop"],
+  ["a stop became an archive", "stop", "archived", "archive"],
+  ["a stop was rescinded by a resume", "stop", "running", "replace"],
+] as const)(
+  "I129 I130 the record that is written first decides when %s and the rest was not written",
+  async (_what, beside, wanted, goal) => {
+    await new Catalog(home).update(sessionId, (record) => ({ ...record, wanted }));
+    writeFileSync(descriptorPath(home, sessionId), descriptorOf(beside));
+    expect(await boot().published(sessionId)).toMatchObject({ intent: { goal, stopId: "s" } });
+  },
+);
+
+it("I142 a worker's record beside a session's that cannot be read is quarantined for that reason", () => {
+  writeFileSync(sessionRecordPath(home, sessionId), "{");
+  writeFileSync(descriptorPath(home, sessionId), descriptorOf("stop"));
+  expect([...boot().quarantined.values()]).toEqual(["session.json is not JSON"]);
 });

@@ -9,18 +9,15 @@ import { highestEpoch, readWorkerFiles } from "./descriptor-files.ts";
 import { lifelinePath, placeSocket, prepareHome } from "./home.ts";
 import { guardHome } from "./guard.ts";
 import { Idle } from "./idle.ts";
-import { Lanes } from "./lanes.ts";
 import { createLog } from "./log.ts";
 import { claimHome } from "./ownership/claim.ts";
 import type { ClaimOptions, ClaimResult, Ownership } from "./ownership/claim.ts";
 import { keepReserve, withReserve } from "./ownership/reserve.ts";
 import { finishDeletions } from "./deleted.ts";
 import { maintenanceIsOver } from "./ownership/maintenance.ts";
+import { composeServices } from "./server/compose-services.ts";
 import { Creations } from "./server/create.ts";
-import { Names } from "./server/names.ts";
 import { PublicServer } from "./server/server.ts";
-import { Requests } from "./server/requests.ts";
-import type { Services } from "./server/services.ts";
 import { RELEASE_MS } from "./times.ts";
 import { systemWorld } from "./world.ts";
 import type { World } from "./world.ts";
@@ -183,22 +180,13 @@ async function serve({ home, workerProgram, supervisorProgram }: SupervisorOptio
     onChanged: () => idle.look(supervisor.context.registry),
   });
   const socketPath = placeSocket(fs, home, `d${ownership.epoch}`);
-  const requests = new Requests(supervisor.context, () => ownership.isCurrent());
-  const services: Services = {
-    context: supervisor.context,
-    requests,
-    names: new Names(supervisor.context.catalog),
-    changes: supervisor.changes,
-    lanes: new Lanes(),
-    sessions: supervisor.sessions,
-    channels: supervisor.channels,
-    stores: supervisor.stores,
-    ender: supervisor.ender,
-    records: supervisor.records,
+  const services = composeServices(supervisor, {
+    isOwner: () => ownership.isCurrent(),
     shutdown: (why) => setImmediate(() => finish(why)),
     socketPath: () => socketPath,
     status: () => (ownership.isCurrent() ? status : "ownership-lost"),
-  };
+  });
+  const { requests } = services;
   const onSignal = (signal: NodeJS.Signals): void => finish(signal);
   for (const signal of endingSignals) process.on(signal, onSignal);
   if (!ownership.isCurrent()) return endedWith(0);

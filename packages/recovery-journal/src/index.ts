@@ -20,6 +20,7 @@ export type { LegacyOperation, LegacySession } from "./legacy/scan-legacy.ts";
 export { findLine } from "./lines/find-line.ts";
 export { lastLine } from "./lines/last-line.ts";
 export { type LineLog, openLineLog } from "./lines/line-log.ts";
+export { rewriteLines } from "./lines/rewrite-lines.ts";
 export { type LogLine, readLines } from "./lines/read-lines.ts";
 export type { SegmentLine } from "./view/segment-lines.ts";
 export { type JournalView, viewJournal } from "./view/view-journal.ts";

@@ -6,6 +6,8 @@ import type { World } from "./world/world.ts";
 /** Calls of a supervisor between two fsyncs or so; a fuse of at most this length hits any of them. */
 const LONGEST_FUSE = 120;
 
+const LONGEST_STALL_MS = 20_000;
+
 const livingOf = (world: World, kind: Kind): SimProcess[] =>
   world.machine.processes().filter((process) => process.kind === kind && process.isAlive);
 
@@ -44,7 +46,8 @@ export const faults: { readonly [K in FaultKind]: (world: World) => void } = {
       world.scheduler.plan(spell(world.random), `${process.label} is shown`, () => machine.show(process));
     }),
   cut_link: (world) => world.network.cut(),
-  stall_link: (world) => world.network.stall(spell(world.random)),
+  // Not for as long as a process may stand still: what has ended is closed by its kernel, whatever it had to say.
+  stall_link: (world) => world.network.stall(Math.min(spell(world.random), LONGEST_STALL_MS)),
   slow_disk: (world) => world.stallDisk(world.random.between(10, 8_000)),
   full_disk: (world) => {
     const { disk } = world;

@@ -276,3 +276,19 @@ it("I88 requests are begun side by side, however many: no limit or queue stands 
   );
   expect(await Promise.all(asked)).toHaveLength(MANY);
 });
+
+it("I143 I168 a full disk keeps a new supervisor from writing the journal, not from knowing what stands in it", async () => {
+  const first = supervisor();
+  await first.requests.once(stop, () => answered("stopped"));
+  await first.requests.close();
+  const full: FileSystem = {
+    ...nodeFileSystem,
+    write: () => {
+      throw Object.assign(new Error("full"), { code: "ENOSPC" });
+    },
+  };
+  const { requests } = supervisor(nodeFileSystem, full);
+  expect(await requests.once(stop, never)).toEqual({ sessionId, state: "stopped" });
+  expect(await requests.isUsed("r")).toBe(true);
+  expect(await requests.isUsed("other")).toBe(false);
+});

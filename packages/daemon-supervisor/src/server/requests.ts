@@ -1,7 +1,7 @@
 import { ProtocolError } from "@holdfast/client/protocol";
 import type { MethodResults } from "@holdfast/client/protocol";
-import { openJournal } from "@holdfast/recovery-journal";
-import type { Journal, JsonObject, OpenJournalResult } from "@holdfast/recovery-journal";
+import { openJournal, readJournal } from "@holdfast/recovery-journal";
+import type { Journal, JsonObject, OpenJournalResult, RememberedRequest } from "@holdfast/recovery-journal";
 import { CodedError, reasonOf } from "@holdfast/shared-process";
 import { requestHash } from "@holdfast/session-worker/transport";
 import { saysDiskFull } from "../disk.ts";
@@ -147,8 +147,17 @@ export class Requests {
     const kept = this.#kept.get(requestId);
     if (kept?.answer) return kept;
     // A record may still name what was answered: the name goes with its next write, which a crash can prevent.
-    const found = (await this.#journal())?.remembered(requestId);
+    const journal = await this.#journal();
+    const found = journal ? journal.remembered(requestId) : this.#read(requestId);
     return found?.outcome ? keptOf(found.hash, found.outcome) : (kept ?? null);
+  }
+
+  /** A full disk keeps the journal from being opened, not from being read. */
+  #read(requestId: string): RememberedRequest | null {
+    const { home, fs } = this.#context;
+    const report = readJournal(requestsFolder(home), [], fs);
+    if (report.kind === "refused") throw new CodedError("journal_refused", `${report.path}: ${report.message}`);
+    return (report.kind === "ok" && report.remembered.find((request) => request.requestId === requestId)) || null;
   }
 
   /** True when it is durable. Where the disk refuses this supervisor remembers it; its effect stands in any case. */

@@ -25,9 +25,15 @@ export function stop(
   return requests.once(order, async (stamp, repeated) => {
     const sessionId = repeated?.sessionId ?? sessions.actionable(session).sessionId;
     if (!repeated) {
-      requestStop(services, sessionId, { goal: archive ? "archive" : "stop", force }, stamp);
-      if (context.registry.newest(sessionId) === null)
-        await lanes.run(sessionId, () => rest(services, sessionId, { archive, stamp }));
+      const requested = (): boolean =>
+        requestStop(services, sessionId, { goal: archive ? "archive" : "stop", force }, stamp);
+      // In its turn it may find what a resume has made that was asked for before it.
+      if (!requested())
+        await lanes.run(sessionId, async () => {
+          if (requested()) return;
+          await endWritten(context.registry, sessionId, "the stop");
+          await rest(services, sessionId, { archive, stamp });
+        });
     }
     await ended(services, sessionId, wait);
     const isUnderway = underway(services, sessionId, archive ? "archive" : "stop");
@@ -88,7 +94,6 @@ async function rest(
   sessionId: string,
   { archive, stamp }: { readonly archive: boolean; readonly stamp: RequestStamp },
 ): Promise<void> {
-  await endWritten(context.registry, sessionId, "the stop");
   const wanted = archive ? "archived" : "stopped";
   await records.rest(sessionId, (record) => {
     // A resume that came meanwhile has a registration of its own: it is not undone here.

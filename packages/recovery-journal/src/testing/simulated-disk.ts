@@ -1,7 +1,7 @@
 import { type BigIntStats, constants } from "node:fs";
 import type { FileSystem } from "../file-system.ts";
 import { type CrashOptions, crashTrees } from "./crash-states.ts";
-import { applyChange, type PendingChange, type SimulatedFile, type SimulatedInode } from "./simulated-inode.ts";
+import { settleFile, type SimulatedFile, type SimulatedInode } from "./simulated-inode.ts";
 import { simulatedStats } from "./simulated-stats.ts";
 import { SimulatedTree, systemError } from "./simulated-tree.ts";
 
@@ -41,7 +41,6 @@ export class SimulatedDisk implements FileSystem {
   readonly #descriptors = new Map<number, Descriptor>();
   #faults: { fault: InjectedFault; left: number }[] = [];
   #nextFd = 3;
-  readonly #lost = new Set<number>();
 
   constructor(tree: SimulatedTree = new SimulatedTree()) {
     this.#tree = tree;
@@ -131,7 +130,7 @@ export class SimulatedDisk implements FileSystem {
       const room = Math.max(0, file.content.length - at) + free;
       const count = Math.min(wanted, room, this.writeLimitBytes);
       if (count === 0 && wanted > 0) throw systemError("ENOSPC", "write", descriptor.path);
-      this.#change(file, {
+      this.#tree.change(file, {
         kind: "write",
         position: at,
         bytes: Uint8Array.from(buffer.subarray(offset, offset + count)),
@@ -167,7 +166,7 @@ export class SimulatedDisk implements FileSystem {
 
   ftruncate(fd: number, length: number): void {
     const { inode, path } = this.#descriptor(fd, "ftruncate");
-    this.#call("ftruncate", path, () => this.#change(fileOf(inode, path), { kind: "truncate", length }));
+    this.#call("ftruncate", path, () => this.#tree.change(fileOf(inode, path), { kind: "truncate", length }));
   }
 
   fstat(fd: number): BigIntStats {
@@ -219,12 +218,12 @@ export class SimulatedDisk implements FileSystem {
   }
 
   chmod(path: string, mode: number): void {
-    this.#call("chmod", path, () => this.#chmod(this.#tree.need(path, "chmod"), mode));
+    this.#call("chmod", path, () => this.#tree.chmod(this.#tree.need(path, "chmod"), mode));
   }
 
   fchmod(fd: number, mode: number): void {
     const { inode, path } = this.#descriptor(fd, "fchmod");
-    this.#call("fchmod", path, () => this.#chmod(inode, mode));
+    this.#call("fchmod", path, () => this.#tree.chmod(inode, mode));
   }
 
   exists(path: string): boolean {
@@ -236,32 +235,23 @@ export class SimulatedDisk implements FileSystem {
     return this.#call("hasName", path, () => this.#tree.find(path) === inode);
   }
 
-  #change(file: SimulatedFile, pending: PendingChange): void {
-    file.content = applyChange(file.content, pending);
-    file.pending.push(pending);
-    this.#tree.touch(file);
-  }
-
-  #chmod(inode: SimulatedInode, mode: number): void {
-    inode.mode = mode;
-    this.#tree.touch(inode);
-  }
-
-  /** After a failed sync of a file the kernel calls its pages clean: later syncs say yes and write nothing. */
+  /** After a failed sync of a file the kernel calls its pages clean: later syncs say yes and write only what was written since. */
   #sync(fd: number, call: "fsync" | "fdatasync"): void {
     const { inode, path } = this.#descriptor(fd, call);
     try {
       this.#call(call, path, () => this.#settle(inode));
     } catch (error) {
-      if (inode.kind === "file") this.#lost.add(inode.ino);
+      if (inode.kind === "file") inode.pending = inode.pending.map((lost) => ({ ...lost, isLost: true }));
       throw error;
     }
   }
 
   #settle(inode: SimulatedInode): void {
-    if (this.#lost.has(inode.ino)) return;
-    if (inode.kind === "file") inode.durable = Buffer.from(inode.content);
-    else inode.durable = new Map(inode.names);
+    if (inode.kind === "file") {
+      settleFile(inode);
+      return;
+    }
+    inode.durable = new Map(inode.names);
     inode.pending = [];
   }
 

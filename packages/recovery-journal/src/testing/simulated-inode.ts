@@ -1,7 +1,13 @@
-/** Bytes of one write or a change of length, not yet synced. */
-export type PendingChange =
-  | { readonly kind: "write"; readonly position: number; readonly bytes: Uint8Array }
-  | { readonly kind: "truncate"; readonly length: number };
+interface Write {
+  readonly kind: "write";
+  readonly position: number;
+  readonly bytes: Uint8Array;
+}
+
+/** Bytes of one write or a change of length, not yet synced. `isLost`: a sync of it has failed, and no later one takes it along. */
+export type PendingChange = (Write | { readonly kind: "truncate"; readonly length: number }) & {
+  readonly isLost?: boolean;
+};
 
 interface Inode {
   readonly ino: number;
@@ -43,6 +49,33 @@ export function applyChange(content: Buffer, change: PendingChange): Buffer {
   const result = end > content.length ? resize(content, end) : Buffer.from(content);
   result.set(change.bytes, change.position);
   return result;
+}
+
+/** A sync that succeeds: what no earlier one has lost is durable, and what was written over is not lost any more. */
+export function settleFile(file: SimulatedFile): void {
+  let lost: PendingChange[] = [];
+  for (const change of file.pending) {
+    if (change.isLost) {
+      lost.push(change);
+      continue;
+    }
+    file.durable = applyChange(file.durable, change);
+    lost = lost.flatMap((earlier) => withoutOverwritten(earlier, change));
+  }
+  if (lost.length === 0) file.durable = Buffer.from(file.content);
+  file.pending = lost;
+}
+
+function withoutOverwritten(earlier: PendingChange, change: PendingChange): PendingChange[] {
+  if (earlier.kind === "truncate") return [earlier];
+  const from = change.kind === "write" ? change.position : change.length;
+  const to = change.kind === "write" ? change.position + change.bytes.length : Infinity;
+  const start = earlier.position;
+  const parts = [
+    { position: start, bytes: earlier.bytes.subarray(0, Math.max(0, from - start)) },
+    { position: Math.max(start, to), bytes: earlier.bytes.subarray(Math.max(0, to - start)) },
+  ];
+  return parts.filter(({ bytes }) => bytes.length > 0).map((part) => ({ ...earlier, ...part }));
 }
 
 export function resize(content: Buffer, length: number): Buffer {

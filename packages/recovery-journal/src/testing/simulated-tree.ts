@@ -1,5 +1,12 @@
 import { basename, dirname } from "node:path";
-import type { NameChange, SimulatedDirectory, SimulatedFile, SimulatedInode } from "./simulated-inode.ts";
+import { applyChange } from "./simulated-inode.ts";
+import type {
+  NameChange,
+  PendingChange,
+  SimulatedDirectory,
+  SimulatedFile,
+  SimulatedInode,
+} from "./simulated-inode.ts";
 
 export const ROOT_INO = 1;
 const EMPTY = Buffer.alloc(0);
@@ -38,6 +45,18 @@ export class SimulatedTree {
   /** Takes in an inode that has its number already. */
   add(inode: SimulatedInode): void {
     this.inodes.set(inode.ino, inode);
+  }
+
+  /** Visible at once, and not yet durable. */
+  change(file: SimulatedFile, change: PendingChange): void {
+    file.content = applyChange(file.content, change);
+    file.pending.push(change);
+    this.touch(file);
+  }
+
+  chmod(inode: SimulatedInode, mode: number): void {
+    inode.mode = mode;
+    this.touch(inode);
   }
 
   /** Something of it was changed just now: bytes, mode or names. */

@@ -21,6 +21,7 @@ import { RetainedProcesses } from "./retained.ts";
 import { outcomeOf, settledOf } from "./settled.ts";
 import type { TranscriptFile } from "./transcript-file.ts";
 import type { TranscriptWriter } from "./transcript-writer.ts";
+import { Unsaid } from "./unsaid.ts";
 
 export interface StoreParts {
   readonly journal: Journal<OperationKind>;
@@ -39,11 +40,6 @@ interface OpenAction extends Mutable<QueuedAction> {
   readonly before: string;
 }
 
-interface Asked {
-  readonly hash: string;
-  readonly answer: Promise<AdmitResult>;
-}
-
 const viewOf = ({ actionId, requestId, kind, text, phase }: QueuedAction): QueuedAction => ({
   actionId,
   requestId,
@@ -58,11 +54,10 @@ export class OpenedStore implements SessionStore {
   readonly #parts: StoreParts;
   readonly #actions = new Map<string, OpenAction>();
   /** Requests whose admission is on its way: their repeats wait for the same answer (I143). */
-  readonly #asked = new Map<string, Asked>();
+  readonly #asked = new Map<string, { readonly hash: string; readonly answer: Promise<AdmitResult> }>();
   /** Requests without work on their way to the disk: each promise is over when it is there or refused. */
   readonly #onces = new Map<string, Promise<void>>();
-  /** Acceptances that stand in the transcript and were refused by the journal, while even that could not be said. */
-  readonly #unsaid = new Set<string>();
+  readonly #unsaid: Unsaid;
   #ends: Ends = noEnds();
   #remembers: boolean;
   /** The cursor before the first notice since the last acceptance. */
@@ -72,6 +67,7 @@ export class OpenedStore implements SessionStore {
   constructor(parts: StoreParts) {
     this.#parts = parts;
     this.#remembers = parts.remembers;
+    this.#unsaid = new Unsaid({ append: (event) => void this.append(event), sync: () => this.sync() });
     this.retained = new RetainedProcesses(parts.journal, parts.generation);
   }
 
@@ -183,7 +179,7 @@ export class OpenedStore implements SessionStore {
     const actionId = ids.newId();
     // A notice that nobody was attached for (a new shell, variables lost) belongs to what is asked next.
     const before = this.#noticesFrom ?? this.endCursor;
-    this.#sayUnsaid();
+    this.#unsaid.say();
     this.append({ type: "prompt_accepted", actionId, kind, text, requestId });
     const sequence = writer.end?.sequence ?? 0;
     let wasLive = false;
@@ -198,25 +194,13 @@ export class OpenedStore implements SessionStore {
       this.#insert({ ...action, token, sequence, before });
       return { kind: "accepted", action, cursor: before };
     } catch (error) {
-      this.#unsaid.add(actionId);
-      this.#sayUnsaid();
-      if (wasLive && (await this.#mayBeFound(actionId, error)))
+      this.#unsaid.refused(actionId);
+      if (wasLive && (await this.#unsaid.mayBeFound(actionId, error)))
         throw new CodedError("admission_unknown", `whether it is recorded is not known: ${reasonOf(error)}`, {
           cause: error,
         });
       throw error;
     }
-  }
-
-  /** Whether the next writer may find the refused action accepted: its record may be there, with nothing durable that cancels it. */
-  async #mayBeFound(actionId: string, error: unknown): Promise<boolean> {
-    if (!(error instanceof CodedError)) return false;
-    if (error.code !== "journal_poisoned") return error.code === "journal_fenced";
-    if (this.#unsaid.has(actionId)) return true;
-    return await this.sync().then(
-      () => false,
-      () => true,
-    );
   }
 
   /** Admissions resolve in the order of their lines, but a promise is not an order to rely on. */
@@ -226,18 +210,6 @@ export class OpenedStore implements SessionStore {
     for (const other of later) {
       this.#actions.delete(other.actionId);
       this.#actions.set(other.actionId, other);
-    }
-  }
-
-  #sayUnsaid(): void {
-    for (const actionId of this.#unsaid) {
-      try {
-        this.append({ type: "action_cancelled", actionId, reason: "not admitted" });
-        this.#unsaid.delete(actionId);
-      } catch {
-        // The disk is full: said with the next admission, or by the next writer when it opens.
-        return;
-      }
     }
   }
 

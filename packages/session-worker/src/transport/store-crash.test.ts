@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { syncDirectory } from "@holdfast/recovery-journal";
 import { SimulatedDisk } from "@holdfast/recovery-journal/testing";
+import { CodedError } from "@holdfast/shared-process";
 import { openSessionStore, readTranscript, requestHash } from "./index.ts";
 import type { Admission, SessionStore } from "./index.ts";
 
@@ -147,4 +148,74 @@ describe("a session's files after a power cut", () => {
     await append(disk, "g2", "c");
     expect(replay(disk, "start")).toEqual(["event g2:1"]);
   });
+});
+
+/** A worker that ran an action and died: after its last flush failed, or without one. */
+async function diedAtTheEnd(flush: "failed" | "none"): Promise<{ disk: SimulatedDisk; actionId: string }> {
+  const disk = emptyDisk();
+  const store = await open(disk, "g1");
+  const admitted = await store.admit(admission("r1"));
+  if (admitted.kind !== "accepted") throw new Error(admitted.kind);
+  const { actionId } = admitted.action;
+  await store.dispatch(actionId);
+  store.append({ type: "turn_ended", turnId: actionId, actionId, stopReason: "end_turn" });
+  if (flush === "failed") {
+    disk.inject({ call: "fdatasync", errno: "EIO", pathEnds: "transcript.jsonl" });
+    await store.sync().catch(() => undefined);
+  }
+  return { disk, actionId };
+}
+
+it.each(["failed", "none"] as const)(
+  "I74 I143 an end that is found where the flush behind it %s is on disk before its token goes",
+  async (flush) => {
+    const { disk, actionId } = await diedAtTheEnd(flush);
+    const successor = await open(disk, "g2");
+    await successor.settleInterrupted();
+    expect(successor.actions()).toEqual([]);
+    for (const after of disk.crashStates()) {
+      const third = await open(after, "g3");
+      const ends = [...readTranscript({ path: PATH, fs: after })].filter(({ line }) => line.includes("turn_ended"));
+      expect([third.actions(), ends.map(({ line }) => line.includes(actionId))]).toEqual([[], [true]]);
+    }
+  },
+);
+
+/** An admission whose record is written and not flushed, with what fails of the lines of the transcript behind it. */
+async function failing(...calls: ("fdatasync" | "write")[]): Promise<{ disk: SimulatedDisk; code: unknown }> {
+  const disk = emptyDisk();
+  const store = await open(disk, "g1");
+  disk.inject({ call: "fdatasync", errno: "EIO", pathEnds: ".jsonl", nth: 2 });
+  let wrote = 0;
+  disk.onCall = (call, path) => {
+    if (path !== PATH || call !== "write" || (wrote += 1) !== 1) return;
+    for (const later of calls) disk.inject({ call: later, errno: "EIO", pathEnds: "transcript.jsonl", nth: 2 });
+  };
+  const code = await store.admit(admission("r1")).then(
+    () => null,
+    (error: unknown) => (error instanceof CodedError ? error.code : error),
+  );
+  disk.onCall = null;
+  disk.heal();
+  return { disk, code };
+}
+
+describe("an admission whose record may be in the journal", () => {
+  it("I143 is refused where its cancellation is on disk: nobody finds it accepted", async () => {
+    const { disk, code } = await failing();
+    expect(code).toBe("journal_poisoned");
+    for (const after of disk.crashStates()) expect((await open(after, "g2")).actions()).toEqual([]);
+  });
+
+  it.each(["fdatasync", "write"] as const)(
+    "I143 is told as unknown where the %s of its cancellation fails, too",
+    async (call) => {
+      const { disk, code } = await failing(call);
+      expect(code).toBe("admission_unknown");
+      const found = await Promise.all(
+        [...disk.crashStates()].map(async (after) => (await open(after, "g2")).actions()),
+      );
+      expect(new Set(found.map((actions) => actions.length))).toEqual(new Set([0, 1]));
+    },
+  );
 });

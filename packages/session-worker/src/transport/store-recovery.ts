@@ -1,4 +1,5 @@
 import type { ActionKind, EventBody } from "@holdfast/client/protocol";
+import { rewriteLines } from "@holdfast/recovery-journal";
 import { invariant } from "@holdfast/shared-process";
 import type { OpenOperation } from "@holdfast/recovery-journal";
 import type { OpenActionRecord } from "./operation-kinds.ts";
@@ -64,11 +65,16 @@ export interface Ends {
 
 export const noEnds = (): Ends => ({ ended: new Set(), marked: new Set(), started: new Set() });
 
-/** The ends of actions at or after a sequence, so that settling after a crash says nothing twice (I136). */
+/**
+ * The ends of actions at or after a sequence, so that settling after a crash says nothing twice (I136). They are durable with the next
+ * flush.
+ */
 export function endsSince(file: TranscriptFile, sequence: number): Ends {
   const ends = noEnds();
   const first = firstFrom(file, sequence);
   if (!first) return ends;
+  // Tokens end by what is found here, so it must be on disk: whoever wrote it may have died before, or with, a flush that failed.
+  rewriteLines(file.path, first.offset, file.fs);
   for (const { line, head } of linesOf(file, first.offset))
     if (head && (ENDS.has(head.type) || head.type === "interrupted" || head.type === STARTED))
       collectEnd(ends, parse(line));

@@ -25,7 +25,8 @@ export class TranscriptWriter implements Disposable {
   /** The flush that runs, or the last one; and the one that callers of this moment wait for. */
   #running: Promise<void> = Promise.resolve();
   #next: Promise<void> | null = null;
-  #dirty = false;
+  /** What was found may have been written by somebody who ended before the flush. */
+  #dirty = true;
   #disposed = false;
   /** For flushes outside the loop: fdatasync of any descriptor flushes the file. `null` with the inline engine. */
   readonly #flushFd: number | null;

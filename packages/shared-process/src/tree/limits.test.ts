@@ -44,6 +44,19 @@ describe.each(Object.entries(observers))("endTree with %s", (name, observerOf) =
     expect(signalled(table)).toEqual([20, 21, 30]);
   });
 
+  it("I145 sends SIGKILL also where its caller stood still until the time for that was over", async () => {
+    const table = new FakeProcessTable();
+    table.start({ pid: 20, environment, ignores: ["SIGTERM"] });
+    let stood = false;
+    const report = await end(table, { observer: observerOf(table) }, (elapsedMs, clock) => {
+      if (stood || elapsedMs < 100) return;
+      stood = true;
+      clock.advance(60_000);
+    });
+    expect(report).toMatchObject({ ended: 1, remaining: [] });
+    expect(table.delivered.map(({ signal }) => signal)).toEqual(["SIGTERM", "SIGKILL"]);
+  });
+
   it("kills no group in which a kept program is", async () => {
     const table = new FakeProcessTable();
     table.start({ pid: 20, environment, ignores: ["SIGTERM"] });

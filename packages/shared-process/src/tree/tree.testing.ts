@@ -26,7 +26,7 @@ export function groupOf(table: FakeProcessTable): { readonly cgroup: Cgroup; rea
 export async function end(
   table: FakeProcessTable,
   options: Partial<EndTreeOptions> = {},
-  onStep: (elapsedMs: number) => void = () => {},
+  onStep: (elapsedMs: number, clock: FakeClock) => void = () => {},
 ): Promise<TreeReport & { readonly tookMs: number }> {
   const clock = new FakeClock();
   const observer = createObserver({ mode: "narrow", ports: table });
@@ -41,7 +41,7 @@ export async function end(
       setImmediate(resolve);
     });
     if (state.settled) return { ...(await running), tookMs: clock.monotonic() };
-    onStep(clock.monotonic());
+    onStep(clock.monotonic(), clock);
     clock.advance(5);
   }
 }

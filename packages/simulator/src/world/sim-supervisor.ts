@@ -6,11 +6,9 @@ import {
   Creations,
   HOME_NAME,
   Idle,
-  Lanes,
-  Names,
-  Requests,
   asProtocolError,
   claimHome,
+  composeServices,
   composeSupervisor,
   finishDeletions,
   handlers,
@@ -109,6 +107,13 @@ export class SimSupervisor {
     return top.kind === "found" && top.epoch === this.#successorOf && top.record.phase !== "stopped";
   }
 
+  /** In the calm a person who knows that nobody owns the home on the other machine any more says so (I163). */
+  #asserted(): { readonly assertedGone?: number } {
+    const isLeft = this.#world.otherHost.processes().some(({ kind, isAlive }) => kind === "supervisor" && isAlive);
+    const top = topOwner(this.#world.disk, HOME);
+    return this.#world.isFaulty || isLeft || top.kind === "none" ? {} : { assertedGone: top.epoch };
+  }
+
   async #serve(): Promise<void> {
     const { process } = this;
     const world = this.#surroundings();
@@ -128,6 +133,7 @@ export class SimSupervisor {
         phase: "starting",
         claimedAt: new Date(clock.now()).toISOString(),
         epochFloor: highestEpoch(files),
+        ...this.#asserted(),
       }),
     );
     if (claim.kind === "refused") {
@@ -154,22 +160,13 @@ export class SimSupervisor {
       onOwnershipLost: (epoch) => finish(`epoch ${epoch} owns the home`),
       onChanged: () => idle.look(supervisor.context.registry),
     });
-    const requests = new Requests(supervisor.context, () => ownership.isCurrent());
-    const services: Services = {
-      context: supervisor.context,
-      requests,
-      names: new Names(supervisor.context.catalog),
-      changes: supervisor.changes,
-      lanes: new Lanes(),
-      sessions: supervisor.sessions,
-      channels: supervisor.channels,
-      stores: supervisor.stores,
-      ender: supervisor.ender,
-      records: supervisor.records,
+    const services = composeServices(supervisor, {
+      isOwner: () => ownership.isCurrent(),
       shutdown: finish,
       socketPath: () => null,
       status: () => (ownership.isCurrent() ? "current" : "ownership-lost"),
-    };
+    });
+    const { requests } = services;
     supervisor.boot();
     requests.begin(finishDeletions(supervisor.context, requests));
     if (!withReserve(fs, HOME, () => ownership.enter("serving", null))) return process.end();

@@ -1,0 +1,18 @@
+import type { Supervisor } from "../compose.ts";
+import { Lanes } from "../lanes.ts";
+import { Names } from "./names.ts";
+import { Requests } from "./requests.ts";
+import type { Services } from "./services.ts";
+
+interface ServicesParts extends Pick<Services, "shutdown" | "socketPath" | "status"> {
+  readonly isOwner: () => boolean;
+}
+
+/** What request handlers work with, over one supervisor. */
+export function composeServices(supervisor: Supervisor, { isOwner, ...surroundings }: ServicesParts): Services {
+  const { context, sessions, channels, stores, ender, records, changes } = supervisor;
+  const requests = new Requests(context, isOwner);
+  const names = new Names(context.catalog);
+  const over = { context, sessions, channels, stores, ender, records, changes };
+  return { ...over, requests, names, lanes: new Lanes(), ...surroundings };
+}
