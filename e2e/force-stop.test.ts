@@ -201,6 +201,8 @@ it("ps --force-stop ends a worker that no record names any more, with its agent"
   ]);
   // A successor that the worker had begun to start ends by itself: the epoch that it was to follow is over.
   await waitFor(() => home.processes().length === 0, "nobody is left");
+  await home.ok(["daemon", "start"]);
+  expect(await home.show("s")).toMatchObject({ state: "stopped" });
 });
 
 it("ps --force-stop from inside a session of its home does not end before its work is done", async () => {

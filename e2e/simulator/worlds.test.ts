@@ -30,6 +30,11 @@ it(
   },
 );
 
+it("I129 I137 I139 I143 I145 worlds in which something was broken once are whole", { timeout: 120_000 }, async () => {
+  const { code, stdout } = await simulator.run("--regressions");
+  expect([code, stdout]).toEqual([0, expect.stringMatching(/^\d+ worlds, 0 violations$/)]);
+});
+
 /** Lines such as `12 ready stop move`. */
 const cellsOf = (stdout: string): string[] =>
   [...stdout.matchAll(/^\d+ (\w+ \w+) \w+$/gm)].flatMap(([, cell]) => (cell === undefined ? [] : [cell]));

@@ -72,6 +72,10 @@ export const faults: { readonly [K in FaultKind]: (world: World) => void } = {
   remove_socket: (world) => world.network.removeOne(),
   second_supervisor: (world) => world.startSupervisor(),
   other_host: (world) => world.startSupervisor(world.otherHost),
+  suspend: (world) => {
+    const wake = world.machine.suspend();
+    world.scheduler.plan(spell(world.random), "the machine wakes", wake);
+  },
   strangers: (world) => {
     for (let count = world.random.between(1, 12); count > 0; count -= 1) stranger(world);
   },

@@ -1,11 +1,13 @@
 import { parseArgs } from "node:util";
 import { explore } from "./explore/explore.ts";
+import { regressions } from "./proof/regressions.ts";
 import { run } from "./run.ts";
 import type { RunReport } from "./run.ts";
 
 const HELP = `pnpm sim --seed N [--steps M]       one world, its trace on standard output
 pnpm sim --seed N --runs R          R worlds from this seed on, a summary each thousand, and the hits of each cell
 pnpm sim --seed N --runs R --first  the same, up to the first violation
+pnpm sim --regressions              the worlds in which something was broken once
 pnpm sim --explore DEPTH            every interleaving of one worker and two clients, so many steps deep`;
 
 interface Options {
@@ -14,6 +16,7 @@ interface Options {
   readonly runs: number | null;
   readonly first: boolean;
   readonly explore: number | null;
+  readonly regressions: boolean;
 }
 
 const number = (text: string | undefined): number | null => (text === undefined ? null : Number(text));
@@ -26,10 +29,12 @@ function parse(): Options {
       runs: { type: "string" },
       first: { type: "boolean", default: false },
       explore: { type: "string" },
+      regressions: { type: "boolean", default: false },
     },
   });
-  const { seed, steps, runs, first, explore: depth } = values;
-  return { seed: Number(seed), steps: number(steps), runs: number(runs), first, explore: number(depth) };
+  const { seed, steps, runs, first, explore: depth, regressions: again } = values;
+  const numbers = { steps: number(steps), runs: number(runs), explore: number(depth) };
+  return { seed: Number(seed), first, regressions: again, ...numbers };
 }
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
@@ -64,6 +69,17 @@ async function many(options: Options & { readonly runs: number }): Promise<numbe
   return failed.length === 0 ? 0 : 1;
 }
 
+async function runRegressions(): Promise<number> {
+  let broken = 0;
+  for (const { seed, swarm, broke } of regressions) {
+    const { violations } = await run({ seed, swarm });
+    if (violations.length > 0) print(`seed ${seed}, which broke ${broke}: ${violations.join("; ")}`);
+    broken += violations.length;
+  }
+  print(`${regressions.length} worlds, ${broken} violations`);
+  return broken === 0 ? 0 : 1;
+}
+
 function printCells(cells: ReadonlyMap<string, number>): void {
   for (const [cell, hits] of [...cells].toSorted(([a], [b]) => a.localeCompare(b, "en"))) print(`${hits} ${cell}`);
 }
@@ -86,8 +102,11 @@ async function main(): Promise<number> {
     return 2;
   }
   const { runs } = options;
+  if (options.regressions) return await runRegressions();
   if (options.explore !== null) return exploreTo(options.explore);
   return runs === null ? await one(options) : await many({ ...options, runs });
 }
 
+// Whoever reads has seen enough.
+process.stdout.on("error", () => process.exit());
 process.exitCode = await main();

@@ -62,7 +62,11 @@ export async function run({ seed, steps: most = MOST_STEPS, swarm: given, onLine
   const busy = clients.filter(({ isBusy }) => isBusy);
   if (steps < most) {
     if (busy.length > 0) world.checks.violated(`${busy.length} requests are still without an answer`);
-    await checkRest(world, ledger, until);
+    try {
+      await checkRest(world, ledger, until);
+    } catch (error) {
+      world.checks.violated(`what is left cannot be read: ${String(error)}`);
+    }
   }
   rejections[Symbol.dispose]();
   const { violations } = world.checks;

@@ -23,6 +23,7 @@ export const faultKinds = [
   "strangers",
   "terminate_supervisor",
   "terminate_worker",
+  "suspend",
 ] as const;
 export type FaultKind = (typeof faultKinds)[number];
 
@@ -45,6 +46,8 @@ export interface Swarm {
   readonly lostAnswers: number;
   /** Longest turn of an agent. */
   readonly turnMs: number;
+  /** By how much the wall clock is too fast: 0.1 is a tenth. */
+  readonly drift: number;
 }
 
 export function swarmOf(random: Random): Swarm {
@@ -65,5 +68,6 @@ export function swarmOf(random: Random): Swarm {
     slowStarts: random.chance(0.2) ? 0.15 : 0,
     lostAnswers: random.chance(0.4) ? 0.2 : 0,
     turnMs: random.pick([20, 500, 5_000]),
+    drift: random.pick([0, 0, 0.1, -0.1]),
   };
 }

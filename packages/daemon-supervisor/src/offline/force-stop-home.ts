@@ -33,7 +33,7 @@ export async function stopHome(planned: PlannedHome, work: Work): Promise<void> 
   if (claimed === null) return;
   try {
     await Promise.all(planned.daemons.map((daemon) => endLost(planned.home, daemon, work)));
-    await stopRecorded(planned.home, claimed, work);
+    await stopRecorded(planned, claimed, work);
   } finally {
     claimed.ownership.leave();
   }
@@ -45,7 +45,7 @@ interface Claimed {
 }
 
 /** `null`: there is nothing more to do, or a failure was reported. */
-async function takeHome({ home, daemons }: PlannedHome, work: Work): Promise<Claimed | null> {
+async function takeHome({ home, daemons, orphaned }: PlannedHome, work: Work): Promise<Claimed | null> {
   const fail = (pid: number | null, reason: string): null => {
     work.report.failed.push({ kind: "daemon", id: home, pid, reason });
     return null;
@@ -59,7 +59,8 @@ async function takeHome({ home, daemons }: PlannedHome, work: Work): Promise<Cla
     }
     const isLeft = daemons.some(({ id }) => !work.report.stopped.some((ended) => ended.id === id));
     // One that was killed did not say that it stopped; this claim says so for it.
-    if (!isLeft && owner.kind !== "gone" && !hasSessions(plannedHome({ ...view, owner }))) return null;
+    const isDone = owner.kind !== "gone" && !hasSessions({ ...plannedHome({ ...view, owner }), orphaned });
+    if (!isLeft && isDone) return null;
     const { claim, self } = await claimFor({ home, phase: "maintenance", world: work.world });
     if (claim.kind === "refused") continue;
     // Whoever looks for the owner of a home whose record is damaged, or sweeps a session, knows it by this name.
@@ -92,9 +93,10 @@ async function endLost(home: string, daemon: PlannedHome["daemons"][number], { r
   else report.failed.push({ ...ended, reason: "it lost its home and did not end" });
 }
 
-async function stopRecorded(home: string, { ownership, self }: Claimed, work: Work): Promise<void> {
+async function stopRecorded(planned: PlannedHome, { ownership, self }: Claimed, work: Work): Promise<void> {
+  const { home, orphaned } = planned;
   const files = readWorkerFiles(work.world.fs, home);
-  if (files.descriptors.length === 0 && files.intents.size === 0) return;
+  if ([files.descriptors, orphaned].every(({ length }) => length === 0) && files.intents.size === 0) return;
   const supervisor: Supervisor = composeSupervisor({
     home,
     workerProgram: work.workerProgram,
@@ -110,7 +112,16 @@ async function stopRecorded(home: string, { ownership, self }: Claimed, work: Wo
   });
   try {
     await stopSessions(supervisor, work);
+    await restOrphaned(supervisor, orphaned);
   } finally {
     await supervisor.release();
   }
+}
+
+/** Their workers end with this command: the next daemon must not bring them back. */
+async function restOrphaned({ context, records }: Supervisor, orphaned: readonly string[]): Promise<void> {
+  for (const sessionId of orphaned.filter((id) => context.registry.newest(id) === null))
+    await records.rest(sessionId, (record) =>
+      record.wanted === "archived" ? record : { ...record, wanted: "stopped" },
+    );
 }

@@ -26,6 +26,8 @@ export interface PlannedHome {
   }[];
   /** Sessions whose process is gone and whose record still speaks of one. */
   readonly descriptors: readonly { readonly sessionId: string; readonly name: string | null }[];
+  /** Sessions of which no record names the worker that runs. */
+  readonly orphaned: readonly string[];
   /** Why its owner cannot be observed: then nothing of the home is touched, and that is a failure. */
   readonly unknown: string | null;
 }
@@ -59,10 +61,11 @@ export function planFrom(seen: Survey, { all, home }: ForceStopRequest, self: nu
   const above = new Set(seen.scan.ancestorsOf(self));
   const isOurs = (orphan: Orphan): boolean => all || concerned.some((view) => view.home === orphan.home);
   const judged = seen.orphans.filter(isOurs).map((orphan) => ({ orphan, reason: whyKept(orphan, above) }));
+  const processes = judged.flatMap(({ orphan, reason }) => (reason === null ? [orphan] : []));
   const count = (of: (view: HomeView) => number): number => others.reduce((sum, view) => sum + of(view), 0);
   return {
-    homes: concerned.map(plannedHome),
-    processes: judged.flatMap(({ orphan, reason }) => (reason === null ? [orphan] : [])),
+    homes: concerned.map((view) => plannedHome(view, processes)),
+    processes,
     kept: [
       ...concerned.flatMap(({ quarantined }) =>
         quarantined.map(({ sessionId: id, reason }) => ({ kind: "descriptor", id, reason }) as const),
@@ -96,7 +99,7 @@ const isStale = (worker: WorkerView): boolean =>
   !mayLive(worker) && (worker.descriptor.lifecycle !== "failed" || worker.descriptor.stop !== undefined);
 
 /** What a boot for maintenance will find to do. */
-export function plannedHome(view: HomeView): PlannedHome {
+export function plannedHome(view: HomeView, orphans: readonly Orphan[] = []): PlannedHome {
   const kept = new Set(view.quarantined.map(({ sessionId }) => sessionId));
   const workers = view.workers.filter(({ sessionId }) => !kept.has(sessionId));
   const stale = workers.filter(isStale).map(({ sessionId, record }) => ({ sessionId, name: record?.name ?? null }));
@@ -109,6 +112,7 @@ export function plannedHome(view: HomeView): PlannedHome {
       return { sessionId, name: record?.name ?? null, pid, verdict };
     }),
     descriptors: [...stale, ...bare],
+    orphaned: orphans.flatMap(({ home, workerId }) => (home === view.home && workerId !== null ? [workerId] : [])),
     unknown: view.owner.kind === "unknown" ? view.owner.why : null,
   };
 }
@@ -119,5 +123,5 @@ const markersOf = ({ home, workers }: HomeView): KnownMarker[] =>
 export const isEmpty = ({ homes, processes }: ForceStopPlan): boolean =>
   processes.length === 0 && homes.every((home) => home.daemons.length === 0 && !hasSessions(home));
 
-export const hasSessions = ({ workers, descriptors }: PlannedHome): boolean =>
-  workers.length > 0 || descriptors.length > 0;
+export const hasSessions = ({ workers, descriptors, orphaned }: PlannedHome): boolean =>
+  [workers, descriptors, orphaned].some(({ length }) => length > 0);

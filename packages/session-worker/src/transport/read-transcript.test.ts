@@ -69,6 +69,14 @@ describe("reading a transcript", () => {
     expect(replay("start")).toEqual(["event g1:1", "event g1:2", "gap g1:2", "event g2:3"]);
   });
 
+  it("I140 I142 names a line in which a power cut left a hole, though its beginning and its end are there", async () => {
+    const store = await written("g1", ["a"]);
+    await store.close();
+    appendFileSync(path(), `{"cursor":"g1:2","type":"text","te\0\0\0\0"}\n`);
+    await written("g2", ["c"]);
+    expect(replay("start")).toEqual(["event g1:1", "gap g1:1", "event g2:3"]);
+  });
+
   it("I150 keeps text byte-exact, one line per event", async () => {
     const text = `a\u2028b\u2029c\u0085d\re\u0000f${"😀".repeat(250_000)}\n`;
     await written("g1", [text, "after"]);

@@ -72,6 +72,19 @@ describe("a session's store", () => {
     await expect(second.dispatch(a)).rejects.toThrow("I161");
   });
 
+  it.each([
+    ["a hole", (line: string) => line.replace(/"actionId":"[^"]*"/, (part) => "\0".repeat(part.length))],
+    ["other damage", (line: string) => line.replace('"actionId"', '"actionId')],
+  ])("I142 opens over a line with %s behind its head", async (_what, damage) => {
+    const first = await open("g1");
+    const a = await accepted(first, "r1");
+    const line = JSON.stringify({ cursor: "g1:2", type: "prompt_accepted", actionId: "lost", requestId: "r2" });
+    appendFileSync(path(), `${damage(line)}\n`);
+    const second = await open("g2");
+    expect(second.actions().map(({ actionId }) => actionId)).toEqual([a]);
+    expect(second.append({ type: "state", state: "stopped" }).cursor).toBe("g2:3");
+  });
+
   it("I161 does not dispatch again what the transcript shows as started, even if the journal forgot its dispatch", async () => {
     const first = await open("g1");
     const a = await accepted(first, "r1");

@@ -113,7 +113,8 @@ export function withoutRecord(file: TranscriptFile, open: ReadonlySet<string>): 
   const ends = noEnds();
   for (const { line, head } of linesOf(file, run.offset)) {
     if (!head) continue;
-    if (head.type === ACCEPTED) accepted.add(String(parse(line)["actionId"]));
+    const actionId = head.type === ACCEPTED ? parse(line)["actionId"] : null;
+    if (typeof actionId === "string") accepted.add(actionId);
     else if (ENDS.has(head.type) || head.type === STARTED) collectEnd(ends, parse(line));
   }
   return [...accepted]
@@ -153,9 +154,14 @@ function isRecoveryOnly(file: TranscriptFile, offset: number, generation: string
   return true;
 }
 
+/** A line that is damaged behind its head says nothing, and keeps nobody from the rest (I142). */
 function parse(line: string): Parsed {
-  const value: unknown = JSON.parse(line);
-  return isRecord(value) ? value : {};
+  try {
+    const value: unknown = JSON.parse(line);
+    return isRecord(value) ? value : {};
+  } catch {
+    return {};
+  }
 }
 
 const isRecord = (value: unknown): value is Parsed => typeof value === "object" && value !== null;

@@ -20,12 +20,15 @@ export interface PlacedLine {
 
 export const transcriptAt = (path: string, fs: FileSystem = nodeFileSystem): TranscriptFile => ({ path, fs });
 
+/** No event has a NUL in it: a power cut leaves them where a part of a line did not reach the disk and its end did. */
+const isWhole = (line: string): boolean => !line.includes("\0");
+
 /** Streams lines from byte `from` up to byte `to`; a torn tail is not a line. A missing file has none. */
 export function* linesOf({ path, fs }: TranscriptFile, from = 0, to?: number): Generator<PlacedLine> {
   for (const read of readLines(fs, path, { from, ...(to === undefined ? {} : { to }) })) {
     const { offset, end } = read;
     if (read.oversize === true) yield { line: "", head: null, offset, end };
-    else yield { line: read.line, head: readHead(read.line), offset, end };
+    else yield { line: read.line, head: isWhole(read.line) ? readHead(read.line) : null, offset, end };
   }
 }
 

@@ -20,6 +20,7 @@ export interface MachineOptions {
   readonly backend: "pidfd" | "narrow";
   /** Whether init waits for what nobody else does; in many containers it does not. */
   readonly initReaps: boolean;
+  readonly drift: number;
 }
 
 /** One boot of a simulated machine: its process table and its clocks. */
@@ -52,6 +53,13 @@ export class Machine {
 
   processes(): SimProcess[] {
     return [...this.#processes.values()];
+  }
+
+  /** Nothing of it runs until it is woken by what is returned; time goes on. */
+  suspend(): () => void {
+    const suspended = this.processes().filter((process) => process.isAlive && !process.isFrozen);
+    for (const process of suspended) process.freeze();
+    return () => suspended.forEach((process) => process.thaw());
   }
 
   setWallClock(errorMs: number): void {
@@ -123,7 +131,7 @@ export class Machine {
   clockOf(process: SimProcess): Clock {
     const { scheduler } = this.world;
     return {
-      now: () => Math.floor(WALL_START_MS + this.#wallError + scheduler.now),
+      now: () => Math.floor(WALL_START_MS + this.#wallError + scheduler.now * (1 + this.#options.drift)),
       monotonic: () => scheduler.now - this.#bootedAt,
       setTimer: (delayMs, callback) => {
         if (!process.isAlive) return { [Symbol.dispose]: () => undefined };

@@ -68,6 +68,7 @@ export class World {
       pidCount: this.swarm.pidCount,
       backend: this.swarm.backend,
       initReaps: this.swarm.initReaps,
+      drift: this.swarm.drift,
     });
   }
 
