@@ -3,13 +3,13 @@ import { nodeFileSystem } from "@holdfast/recovery-journal";
 import { createObserver, reasonOf } from "@holdfast/shared-process";
 import type { FoundProcess, ProcessObserver, Verdict } from "@holdfast/shared-process";
 import { verdictOf } from "@holdfast/session-worker/transport";
-import type { SessionRecord } from "@holdfast/session-worker/transport";
-import { readAllSessions } from "../catalog.ts";
-import type { RecordRead } from "../catalog.ts";
 import type { Descriptor } from "../descriptor.ts";
 import { readWorkerFiles } from "../descriptor-files.ts";
 import type { DescriptorRead, WorkerFiles } from "../descriptor-files.ts";
 import { OLDER_FORM } from "../older/form.ts";
+import { readSummaries } from "../session-index/read-index.ts";
+import type { SessionSummary } from "../session-index/row.ts";
+import type { RecordRead } from "../session-record-file.ts";
 import { ownerState } from "./owner.ts";
 import type { OfflineOwner } from "./owner.ts";
 import type { Retained } from "./retained.ts";
@@ -19,7 +19,7 @@ export interface WorkerView {
   readonly sessionId: string;
   readonly descriptor: Descriptor;
   readonly verdict: Verdict["kind"];
-  readonly record: SessionRecord | null;
+  readonly record: SessionSummary | null;
 }
 
 /** One home by its records and the kernel, whether or not its daemon lives. */
@@ -61,7 +61,7 @@ export function viewHome(
     descriptors: [],
     intents: new Map(),
   });
-  const reads = attempt<RecordRead[]>(() => readAllSessions(nodeFileSystem, home), []);
+  const reads = attempt<RecordRead<SessionSummary>[]>(() => readSummaries(nodeFileSystem, home), []);
   const records = new Map(
     reads.flatMap((read) => (read.kind === "record" ? [[read.record.sessionId, read.record]] : [])),
   );
@@ -89,7 +89,7 @@ const whyKept = (read: Exclude<DescriptorRead, { kind: "descriptor" }>): string 
 
 function sort(
   { descriptors }: WorkerFiles,
-  records: ReadonlyMap<string, SessionRecord>,
+  records: ReadonlyMap<string, SessionSummary>,
   observer: ProcessObserver,
 ): Pick<HomeView, "workers" | "quarantined"> {
   const workers: WorkerView[] = [];
