@@ -201,6 +201,6 @@ export const mutants: readonly Mutant[] = [
     file: "daemon-supervisor/src/catalog.ts",
     from: "isResting(row) && fits(row, stampsOf(fs, home, sessionId))",
     to: "isResting(row)",
-    caughtBy: { by: "simulation", seed: 503 },
+    caughtBy: { by: "simulation", seed: 557 },
   },
 ];
