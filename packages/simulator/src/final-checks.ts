@@ -56,9 +56,8 @@ function checkIndex(world: World, rows: readonly SessionRow[]): void {
     const row = rows.find((listed) => listed.sessionId === sessionId);
     if (row?.name !== name)
       checks.violated(`I140 ${world.nameOf(sessionId)} is listed as ${row?.name}, and its record says ${name}`);
-    // What a full disk did not take stands in a bare name.
-    const isArchived = wanted === "archived" || intents.get(sessionId)?.intent.goal === "archive";
-    if ((row?.lifecycle === "archived") !== isArchived)
+    // What a full disk did not take stands in a bare name, and the supervisor goes by that.
+    if (!intents.has(sessionId) && (row?.lifecycle === "archived") !== (wanted === "archived"))
       checks.violated(`I140 ${world.nameOf(sessionId)} is listed as ${row?.lifecycle}, and its record says ${wanted}`);
   }
 }
