@@ -2,6 +2,7 @@ import { churnBenchmarks } from "./rows/churn.ts";
 import { commandBenchmarks } from "./rows/commands.ts";
 import { journalBenchmarks } from "./rows/journal.ts";
 import { loopGapBenchmark } from "./rows/loop-gap.ts";
+import { savedSessionsBenchmark } from "./rows/saved-sessions.ts";
 import { saturatedPoolBenchmark } from "./rows/saturated-pool.ts";
 import { sessionBenchmarks } from "./rows/sessions.ts";
 import { verdictBenchmark } from "./rows/verdict.ts";
@@ -17,5 +18,6 @@ export const benchmarks: readonly Benchmark[] = [
   ...journalBenchmarks,
   saturatedPoolBenchmark,
   loopGapBenchmark,
+  savedSessionsBenchmark,
   ...sessionBenchmarks,
 ];

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { Home } from "./support/home.ts";
@@ -46,6 +46,8 @@ it("I117 I104 a record that cannot be read is a problem, and what runs is shown 
   await using other = await Home.open();
   const [row, bad] = [await other.newSession("s"), await other.newSession("bad")];
   const descriptor = readFileSync(other.descriptorPath(bad.sessionId));
+  // A daemon that runs would write it again.
+  await other.kill(other.daemon());
   writeFileSync(other.descriptorPath(bad.sessionId), "damage");
   const seen = await psOf(other, home);
   expect(seen.workers).toMatchObject([{ pid: row.pid }]);
@@ -104,6 +106,17 @@ it("ps --force-stop ends a frozen daemon, a frozen worker and a healthy one", as
   expect(home.processes()).toEqual([]);
   expect((await home.ok(["session", "resume", "frozen", "--json"])).code).toBe(0);
   expect((await home.show("healthy")).state).toBe("stopped");
+});
+
+it("I140 ps --force-stop ends a frozen daemon whose own record is empty, and its workers", async () => {
+  await using home = await Home.open();
+  const worker = home.worker(await home.newSession("s"));
+  const daemon = home.daemon();
+  home.freeze(daemon);
+  truncateSync(home.ownerPath(), 0);
+  expect((await home.agent(["ps", "--force-stop", "--yes"])).code).toBe(0);
+  expect([daemon, worker].filter((identity) => isRunning(identity))).toEqual([]);
+  expect((await home.show("s")).state).toBe("stopped");
 });
 
 it("I107 a forced stop has the home until its last worker is gone and its record with it: a start meanwhile waits", async () => {
@@ -169,6 +182,8 @@ it("I81 ps --force-stop keeps what a damaged record may name, and says why", asy
   const [row, bad] = [await home.newSession("s"), await home.newSession("bad")];
   const [worker, kept] = [home.worker(row), home.worker(bad)];
   const descriptor = readFileSync(home.descriptorPath(bad.sessionId));
+  // A daemon that runs would write it again.
+  await home.kill(home.daemon());
   writeFileSync(home.descriptorPath(bad.sessionId), "damage");
   const done = await home.agent(["ps", "--force-stop", "--yes", "--json"]);
   expect(done.code).toBe(0);

@@ -6,6 +6,7 @@ import {
   renameSync,
   rmSync,
   rmdirSync,
+  truncateSync,
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
@@ -14,6 +15,14 @@ import { Home } from "./support/home.ts";
 import { isRunning } from "./support/processes.ts";
 import { parseRow } from "./support/rows.ts";
 import { waitFor } from "./support/wait-for.ts";
+
+const isWhole = (path: string): boolean => {
+  try {
+    return JSON.parse(readFileSync(path, "utf8")) !== null;
+  } catch {
+    return false;
+  }
+};
 
 it("I162 a stop settles what was accepted, visibly: neither the turn nor its followers run later", async () => {
   await using home = await Home.open();
@@ -104,6 +113,19 @@ it("I108 I146 the owner records deleted under a live daemon: it says again who o
   expect(home.daemon()).toEqual(daemon);
   expect(isRunning(daemon)).toBe(true);
   expect((await home.ok(["prompt", "s", "echo served"])).stdout).toBe("served\n");
+});
+
+it("I140 I146 an owner's and a worker's record cut short under a live daemon are written again", async () => {
+  await using home = await Home.open();
+  const row = await home.newSession("s");
+  const daemon = home.daemon();
+  const paths = [home.ownerPath(), home.descriptorPath(row.sessionId)];
+  truncateSync(home.ownerPath(), 0);
+  truncateSync(home.descriptorPath(row.sessionId), 100);
+  await waitFor(() => paths.every(isWhole), "both are whole");
+  expect([home.daemon(), home.worker(row).pid]).toEqual([daemon, row.pid]);
+  expect((await home.agent(["ps", "--force-stop", "--yes"])).code).toBe(0);
+  expect(home.processes()).toEqual([]);
 });
 
 it("I165 owner records lost while no daemon runs: the home is claimed above the epoch that its workers remember", async () => {

@@ -39,8 +39,8 @@ export interface Booted {
 export function bootHome(options: BootOptions): Booted {
   const { home, clock, observer, forMaintenance = false, run = () => {}, onOwnershipLost = () => {} } = options;
   const effects: [Stamp, Effect][] = [];
-  const quarantined = new Map<string, string>();
   const catalog = new Catalog(home);
+  const { quarantined } = catalog;
   const records = new Records({ home, fs: nodeFileSystem, clock, catalog, epoch: 3, isOwner: () => true });
   const registry: Registry = new Registry({
     clock,

@@ -12,9 +12,8 @@ import type { Effect, Fresh, Goal, LaunchTime, State, StopIntent } from "./lifec
 import { ADOPTION_MS } from "./lifecycle/times.ts";
 import type { SessionRecord, Wanted } from "@holdfast/session-worker/transport";
 import { invariant, reasonOf } from "@holdfast/shared-process";
-import { removeFile } from "@holdfast/recovery-journal";
-import { ownerFolder, sessionDirectory, verdictOf } from "@holdfast/session-worker/transport";
-import { runFolder, workersFolder } from "./home.ts";
+import { ownerFolder, verdictOf } from "@holdfast/session-worker/transport";
+import { runFolder, sessionsFolder, workersFolder } from "./home.ts";
 import { wantedOfGone } from "./left.ts";
 import { journalLife } from "./life.ts";
 import { OLDER_FORM } from "./older/form.ts";
@@ -22,7 +21,9 @@ import { takeOlder } from "./older/take.ts";
 import type { OlderEnd } from "./older/take.ts";
 import { noteQuarantine } from "./records.ts";
 import type { Records } from "./records.ts";
+import { isResting } from "./session-index/row.ts";
 import type { Sessions } from "./sessions.ts";
+import { sweepTemporary } from "./sweep.ts";
 
 function recordOf(descriptor: Descriptor | null, ended: OlderEnd | null, { failure }: SessionRecord): Found["record"] {
   if (ended) return ended.failed ? "failed" : "ended";
@@ -65,33 +66,31 @@ interface BootParts {
   readonly forMaintenance: boolean;
 }
 
-/** What a write that was cut off left: a partial copy that nobody reads (I124). Only the owner of the home writes here. */
-function sweepTemporary({ fs, log }: Context, folder: string): void {
-  try {
-    if (!fs.exists(folder)) return;
-    for (const name of fs.readdir(folder)) if (TEMPORARY.test(name)) removeFile(fs, `${folder}/${name}`);
-  } catch (error) {
-    // One folder's trouble must not keep the home from its owner (I142).
-    log.warn({ folder, reason: reasonOf(error) }, "what a write that was cut off left could not be removed");
+/** The catalog sweeps the folders of sessions. */
+function sweep({ fs, home, log }: Context): void {
+  for (const folder of [ownerFolder(home), workersFolder(home), runFolder(home), sessionsFolder(home)]) {
+    const problem = sweepTemporary(fs, folder);
+    if (problem === null) continue;
+    log.warn({ folder, reason: reasonOf(problem) }, "what a write that was cut off left could not be removed");
   }
 }
-
-const TEMPORARY = /\.[0-9a-f]{12}\.tmp$/;
 
 /** Decides every session of the home once, side by side; no decision waits for a worker. */
 export function bootAll(context: Context, parts: BootParts): void {
   const { files, records, sessions } = parts;
-  const { home } = context;
-  for (const folder of [ownerFolder(home), workersFolder(home), runFolder(home)]) sweepTemporary(context, folder);
+  sweep(context);
   parts.trees.removeLeftovers();
   const { named, ended } = sortReads(context, parts);
-  for (const record of context.catalog.all()) {
-    const { sessionId } = record;
-    if (sessions.quarantined.has(sessionId)) continue;
+  for (const summary of context.catalog.all()) {
+    const { sessionId } = summary;
     const descriptor = named.get(sessionId) ?? null;
     const end = ended.get(sessionId) ?? null;
     const bare = files.intents.get(sessionId) ?? null;
-    sweepTemporary(context, sessionDirectory(context.home, sessionId));
+    // It is left as it is, and its record is not read.
+    if (isResting(summary) && descriptor === null && end === null && bare === null) continue;
+    if (sessions.quarantined.has(sessionId)) continue;
+    const record = wholeRecord(context, sessions, sessionId);
+    if (record === null) continue;
     if (bare) records.knownIntents(sessionId, bare.paths);
     const fresh = freshValues(context, sessionId);
     const seen = {
@@ -122,6 +121,20 @@ export function bootAll(context: Context, parts: BootParts): void {
   }
 }
 
+/** `null`: it cannot be read now, which must not keep the home from its owner (I142). */
+function wholeRecord(context: Context, sessions: BootParts["sessions"], sessionId: string): SessionRecord | null {
+  let reason: string | undefined;
+  try {
+    const record = context.catalog.get(sessionId);
+    if (record) return record;
+    reason = context.catalog.quarantined.get(sessionId);
+  } catch (error) {
+    reason = reasonOf(error);
+  }
+  quarantine(context, sessions, { sessionId, reason: reason ?? "its record is gone" });
+  return null;
+}
+
 interface Sorted {
   readonly named: ReadonlyMap<string, Descriptor>;
   readonly ended: ReadonlyMap<string, OlderEnd>;
@@ -133,8 +146,8 @@ function sortReads(context: Context, { files, records, sessions, forMaintenance 
   const ended = new Map<string, OlderEnd>();
   for (const read of files.descriptors) {
     const { sessionId } = read;
-    if (!context.catalog.get(sessionId) && read.kind !== "damaged") {
-      const reason = context.catalog.unreadable().get(sessionId) ?? "it has a worker record but no session record";
+    if (!context.catalog.summary(sessionId) && read.kind !== "damaged") {
+      const reason = context.catalog.quarantined.get(sessionId) ?? "it has a worker record but no session record";
       quarantine(context, sessions, { sessionId, reason });
       continue;
     }

@@ -6,6 +6,7 @@ import type { WorkerReport } from "@holdfast/session-worker/transport";
 import type { Logger } from "pino";
 import { bootAll } from "./boot.ts";
 import { Catalog } from "./catalog.ts";
+import { discardUnmade } from "./unmade.ts";
 import { Changes } from "./changes.ts";
 import { newCounters } from "./counters.ts";
 import type { WorkerFiles } from "./descriptor-files.ts";
@@ -22,7 +23,6 @@ import { Registry } from "./registry.ts";
 import { Sessions } from "./sessions.ts";
 import { RELEASE_MS } from "./times.ts";
 import { sweepRunFiles } from "./run-files.ts";
-import { discardUnmade } from "./unmade.ts";
 import type { World } from "./world.ts";
 
 export interface SupervisorParts {
@@ -62,6 +62,7 @@ export function composeSupervisor(parts: SupervisorParts): Supervisor {
   const changes = new Changes(clock);
   sweep(parts);
   const catalog = new Catalog(home, fs);
+  discardUnmade(fs, catalog.unmade);
   const records = new Records({ home, fs, clock, catalog, epoch, isOwner: parts.isOwner });
   const registry = new Registry({
     clock,
@@ -136,7 +137,6 @@ export function composeSupervisor(parts: SupervisorParts): Supervisor {
 function sweep(parts: SupervisorParts): void {
   const { home, log, world } = parts;
   try {
-    discardUnmade(world.fs, home);
     sweepRunFiles(world.fs, home, parts);
   } catch (error) {
     // One folder's trouble must not keep the home from its owner (I142); the next start tries again.

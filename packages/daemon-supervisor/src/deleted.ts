@@ -3,7 +3,7 @@ import type { FileSystem } from "@holdfast/recovery-journal";
 import { reasonOf } from "@holdfast/shared-process";
 import { sessionDirectory } from "@holdfast/session-worker/transport";
 import type { SessionRecord } from "@holdfast/session-worker/transport";
-import { readSessionRecordAt } from "./catalog.ts";
+import { readSessionRecordAt } from "./session-record-file.ts";
 import type { Context } from "./effects/context.ts";
 import { sessionsFolder } from "./home.ts";
 import { rowOf } from "./rows.ts";

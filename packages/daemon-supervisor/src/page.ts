@@ -7,17 +7,33 @@ export interface PageRequest {
   readonly cursor?: string | undefined;
 }
 
-/** Newest first; ids are UUIDv7, so they order rows of one millisecond and make the cursor. */
+/** Ids are UUIDv7, so they order sessions of one millisecond and make the cursor. */
+export const newestFirst = (ids: Iterable<string>): string[] =>
+  [...ids].toSorted((one, other) => (one < other ? 1 : -1));
+
 export function pageOf(
   rows: readonly SessionRow[],
   request: PageRequest,
 ): { sessions: SessionRow[]; nextCursor?: string } {
-  const { archived = false, limit = LIST_PAGE, cursor } = request;
-  const wanted = rows
-    .filter((row) => archived || row.lifecycle === "live")
-    .toSorted((one, other) => (one.sessionId < other.sessionId ? 1 : -1));
-  const rest = cursor === undefined ? wanted : wanted.filter((row) => row.sessionId < cursor);
-  const sessions = rest.slice(0, limit);
-  const last = sessions.at(-1);
-  return rest.length > sessions.length && last ? { sessions, nextCursor: last.sessionId } : { sessions };
+  const byId = new Map(rows.map((row) => [row.sessionId, row]));
+  const isArchived = (sessionId: string): boolean => byId.get(sessionId)?.lifecycle === "archived";
+  const { sessionIds, ...page } = pageOfIds(newestFirst(byId.keys()), request, isArchived);
+  return { sessions: sessionIds.flatMap((sessionId) => byId.get(sessionId) ?? []), ...page };
+}
+
+/** `all`: the newest first. */
+export function pageOfIds(
+  all: readonly string[],
+  { archived = false, limit = LIST_PAGE, cursor }: PageRequest,
+  isArchived: (sessionId: string) => boolean,
+): { sessionIds: string[]; nextCursor?: string } {
+  const sessionIds: string[] = [];
+  for (const sessionId of all) {
+    if (cursor !== undefined && sessionId >= cursor) continue;
+    if (!archived && isArchived(sessionId)) continue;
+    const last = sessionIds.at(-1);
+    if (sessionIds.length === limit && last !== undefined) return { sessionIds, nextCursor: last };
+    sessionIds.push(sessionId);
+  }
+  return { sessionIds };
 }

@@ -10,7 +10,7 @@ import {
 } from "@holdfast/recovery-journal";
 import type { FileSystem } from "@holdfast/recovery-journal";
 import type { Clock } from "@holdfast/shared-process";
-import { CodedError, reasonOf } from "@holdfast/shared-process";
+import { CodedError, errnoOf, reasonOf } from "@holdfast/shared-process";
 import type { SessionRecord } from "@holdfast/session-worker/transport";
 import type { Catalog } from "./catalog.ts";
 import { saysDiskFull } from "./disk.ts";
@@ -35,6 +35,8 @@ export class Records {
   readonly #options: RecordsOptions;
   /** Descriptor text without its stamps, per session, as last written. */
   readonly #written = new Map<string, string>();
+  /** Bytes of each descriptor as it was last written or found; none while it is being written. */
+  readonly #sizes = new Map<string, bigint>();
   /** Bare intents that stand for a session, the newest last. */
   readonly #intents = new Map<string, readonly string[]>();
   /** Those that could not be made, and may be there all the same. */
@@ -44,17 +46,36 @@ export class Records {
     this.#options = options;
   }
 
-  /** Descriptors that somebody removed under us; their states write them again. */
+  /** Descriptors that somebody removed or cut short under us; their states write them again (I146). */
   lost(): readonly string[] {
-    const { fs, home } = this.#options;
-    const lost = [...this.#written.keys()].filter((sessionId) => !fs.exists(descriptorPath(home, sessionId)));
-    for (const sessionId of lost) this.#written.delete(sessionId);
+    const lost = [...this.#sizes].flatMap(([sessionId, size]) => (this.#sizeOf(sessionId) === size ? [] : [sessionId]));
+    for (const sessionId of lost) {
+      this.#written.set(sessionId, UNKNOWN);
+      this.#sizes.delete(sessionId);
+    }
     return lost;
+  }
+
+  #sizeOf(sessionId: string): bigint | null {
+    const { fs, home } = this.#options;
+    try {
+      return fs.lstat(descriptorPath(home, sessionId)).size;
+    } catch (error) {
+      if (errnoOf(error) === "ENOENT") return null;
+      throw error;
+    }
+  }
+
+  #forget(sessionId: string): void {
+    this.#written.delete(sessionId);
+    this.#sizes.delete(sessionId);
   }
 
   /** What a boot found, so that an unchanged state writes nothing. */
   known(sessionId: string, shape: DescriptorShape): void {
     this.#written.set(sessionId, JSON.stringify(shape));
+    const size = this.#sizeOf(sessionId);
+    if (size !== null) this.#sizes.set(sessionId, size);
   }
 
   /** Of an older form: whatever comes next is written, or the file removed. */
@@ -128,22 +149,24 @@ export class Records {
     await catalog.assume(sessionId, durableShape(last).wanted);
     removeFile(fs, descriptorPath(home, sessionId));
     await syncDirectoryAsync(fs, workersFolder(home));
-    this.#written.delete(sessionId);
+    this.#forget(sessionId);
   }
 
   async #replace(sessionId: string, shape: DescriptorShape): Promise<void> {
     const text = JSON.stringify(shape);
     if (this.#written.get(sessionId) !== text) {
       const { home, fs, epoch, clock } = this.#options;
-      const at = new Date(clock.now()).toISOString();
+      const bytes = encodeDescriptor(sessionId, shape, { epoch, at: new Date(clock.now()).toISOString() });
+      this.#sizes.delete(sessionId);
       try {
-        await replaceFileAsync(fs, descriptorPath(home, sessionId), encodeDescriptor(sessionId, shape, { epoch, at }));
+        await replaceFileAsync(fs, descriptorPath(home, sessionId), bytes);
       } catch (error) {
         // It may be there, unlike what was written before: whatever comes next is written, or removed.
         if (mayBeInPlace(error)) this.#written.set(sessionId, UNKNOWN);
         throw error;
       }
       this.#written.set(sessionId, text);
+      this.#sizes.set(sessionId, BigInt(Buffer.byteLength(bytes)));
     }
   }
 
@@ -152,7 +175,7 @@ export class Records {
     if (!this.#written.has(sessionId)) return;
     removeFile(fs, descriptorPath(home, sessionId));
     await syncDirectoryAsync(fs, workersFolder(home));
-    this.#written.delete(sessionId);
+    this.#forget(sessionId);
   }
 
   /** A full disk never prevents a stop (I168): an empty file needs no block. */

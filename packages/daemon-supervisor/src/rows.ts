@@ -3,6 +3,7 @@ import type { SessionDetails, SessionRow, SessionState } from "@holdfast/client/
 import type { SessionRecord, WorkerReport } from "@holdfast/session-worker/transport";
 import type { Millis, State } from "./lifecycle/state.ts";
 import { DEGRADED_MS } from "./lifecycle/times.ts";
+import type { SessionSummary } from "./session-index/row.ts";
 
 /** What clients see of a state (DESIGN §3.1): an intent shows as stopping, a worker without a channel as recovering (I25). */
 export function visibleState(state: State, connected: boolean): SessionState {
@@ -33,7 +34,7 @@ const restingState: Record<SessionRecord["wanted"], SessionState> = {
 };
 
 export interface RowParts {
-  readonly record: SessionRecord;
+  readonly record: SessionSummary;
   readonly state: State | null;
   readonly report: WorkerReport | null;
   readonly quarantine: string | null;
@@ -88,7 +89,7 @@ function endingReason(state: State, now: Millis): string | null {
   return [degraded, problem].filter((part) => part !== null).join("; ") || null;
 }
 
-function reasonOf(record: SessionRecord, state: State | null, report: WorkerReport | null): string | null {
+function reasonOf(record: SessionSummary, state: State | null, report: WorkerReport | null): string | null {
   if (state?.name === "failed") return state.reason;
   if (state?.name === "recovering" && state.cause) return state.cause.reason;
   if (state?.name === "recovering")

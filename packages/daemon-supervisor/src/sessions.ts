@@ -4,6 +4,8 @@ import type { SessionRecord } from "@holdfast/session-worker/transport";
 import type { Channels } from "./effects/channels.ts";
 import type { Context } from "./effects/context.ts";
 import type { State } from "./lifecycle/state.ts";
+import { newestFirst, pageOfIds } from "./page.ts";
+import type { PageRequest } from "./page.ts";
 import { damagedRow, rowOf } from "./rows.ts";
 import { select } from "./select.ts";
 import { verdictOf, whyUnknown } from "@holdfast/session-worker/transport";
@@ -13,32 +15,32 @@ export class Sessions {
   readonly #context: Context;
   readonly #channels: Channels;
   /** Records that cannot be understood or proven: sessionId → why. Left as they are, visible, inert. */
-  readonly quarantined = new Map<string, string>();
+  readonly quarantined: Map<string, string>;
 
   constructor(context: Context, channels: Channels) {
     this.#context = context;
     this.#channels = channels;
-    for (const [sessionId, reason] of context.catalog.unreadable()) this.quarantined.set(sessionId, reason);
+    this.quarantined = context.catalog.quarantined;
   }
 
   select(selector: string): string {
     const { catalog } = this.#context;
+    if (catalog.summary(selector)) return selector;
     const known = [...catalog.all()].map(({ sessionId, name, wanted }) => ({
       sessionId,
       name,
       archived: wanted === "archived",
     }));
-    const damaged = [...this.quarantined.keys()]
-      .filter((sessionId) => !catalog.get(sessionId))
-      .map((sessionId) => ({ sessionId, name: null, archived: false }));
+    const damaged = this.#damaged().map((sessionId) => ({ sessionId, name: null, archived: false }));
     return select(selector, [...known, ...damaged]);
   }
 
   /** A session that verbs may act on; quarantined ones are refused. */
   actionable(selector: string): SessionRecord {
     const sessionId = this.select(selector);
-    const why = this.quarantined.get(sessionId);
+    // Reading the record may show that it is damaged.
     const record = this.#context.catalog.get(sessionId);
+    const why = this.quarantined.get(sessionId);
     if (why !== undefined || !record) {
       throw new ProtocolError(
         "session_quarantined",
@@ -52,7 +54,7 @@ export class Sessions {
   }
 
   row(sessionId: string): SessionRow {
-    const record = this.#context.catalog.get(sessionId);
+    const record = this.#context.catalog.summary(sessionId);
     const quarantine = this.quarantined.get(sessionId) ?? null;
     if (!record) return damagedRow(sessionId, quarantine ?? "its record is gone");
     const state = this.#context.registry.published(sessionId);
@@ -82,9 +84,27 @@ export class Sessions {
   }
 
   rows(): SessionRow[] {
+    return [...this.#ids()].map((sessionId) => this.row(sessionId));
+  }
+
+  /** Only the rows of the page are made. */
+  page(request: PageRequest): { sessions: SessionRow[]; nextCursor?: string } {
+    const { catalog, registry } = this.#context;
+    const isArchived = (sessionId: string): boolean =>
+      catalog.summary(sessionId)?.wanted === "archived" && registry.published(sessionId) === null;
+    const damaged = this.#damaged();
+    const ids = damaged.length > 0 ? newestFirst(this.#ids()) : catalog.newestFirst();
+    const { sessionIds, ...page } = pageOfIds(ids, request, isArchived);
+    return { sessions: sessionIds.map((sessionId) => this.row(sessionId)), ...page };
+  }
+
+  *#ids(): Generator<string> {
+    for (const { sessionId } of this.#context.catalog.all()) yield sessionId;
+    yield* this.#damaged();
+  }
+
+  #damaged(): readonly string[] {
     const { catalog } = this.#context;
-    const known = [...catalog.all()].map(({ sessionId }) => this.row(sessionId));
-    const others = [...this.quarantined].filter(([sessionId]) => !catalog.get(sessionId));
-    return [...known, ...others.map(([sessionId, reason]) => damagedRow(sessionId, reason))];
+    return [...this.quarantined.keys()].filter((sessionId) => !catalog.summary(sessionId));
   }
 }

@@ -3,7 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { nodeFileSystem } from "@holdfast/recovery-journal";
 import { expect, it, onTestFinished } from "vitest";
-import { readAllSessions } from "./catalog.ts";
+import { Catalog } from "./catalog.ts";
+import { readAllSessions } from "./session-record-file.ts";
 import { discardUnmade } from "./unmade.ts";
 
 const ID = "01a22c51-90e0-765d-8261-51118abd6090";
@@ -23,7 +24,9 @@ it.each([[[]], [[COPY]], [[COPY, COPY.replace("0", "f")]]])(
   (files) => {
     const { home, directory } = homeWith(...files);
     expect(readAllSessions(nodeFileSystem, home)).toEqual([]);
-    discardUnmade(nodeFileSystem, home);
+    const catalog = new Catalog(home);
+    expect([...catalog.quarantined]).toEqual([]);
+    discardUnmade(nodeFileSystem, catalog.unmade);
     expect(existsSync(directory)).toBe(false);
   },
 );
@@ -33,7 +36,9 @@ it.each([[["transcript.jsonl"]], [[COPY, "transcript.jsonl"]], [["session.json"]
   (files) => {
     const { home, directory } = homeWith(...files);
     expect(readAllSessions(nodeFileSystem, home)).toMatchObject([{ kind: "unreadable", sessionId: ID }]);
-    discardUnmade(nodeFileSystem, home);
+    const catalog = new Catalog(home);
+    expect([[...catalog.quarantined.keys()], catalog.unmade]).toEqual([[ID], []]);
+    discardUnmade(nodeFileSystem, catalog.unmade);
     expect(files.map((name) => existsSync(join(directory, name)))).toEqual(files.map(() => true));
   },
 );

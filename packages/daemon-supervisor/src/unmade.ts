@@ -1,6 +1,4 @@
 import type { FileSystem } from "@holdfast/recovery-journal";
-import { sessionDirectory } from "@holdfast/session-worker/transport";
-import { sessionsFolder } from "./home.ts";
 
 const COPY = /^session\.json\.[0-9a-f]{12}\.tmp$/;
 
@@ -16,11 +14,9 @@ export function isUnmade(fs: FileSystem, directory: string): boolean {
 }
 
 /** Removes what such creations left. Only the owner of the home may: another one may be making them. What stays is shown to nobody. */
-export function discardUnmade(fs: FileSystem, home: string): void {
+export function discardUnmade(fs: FileSystem, directories: readonly string[]): void {
   try {
-    for (const name of fs.readdir(sessionsFolder(home))) {
-      const directory = sessionDirectory(home, name);
-      if (!isUnmade(fs, directory)) continue;
+    for (const directory of directories) {
       for (const copy of fs.readdir(directory)) fs.unlink(`${directory}/${copy}`);
       fs.rmdir(directory);
     }

@@ -26,6 +26,7 @@ import { Registry } from "./registry.ts";
 import { Names } from "./server/names.ts";
 import { Requests } from "./server/requests.ts";
 import type { Services } from "./server/services.ts";
+import { Submissions } from "./server/submissions.ts";
 import { Sessions } from "./sessions.ts";
 import { sessionRecordOf } from "./session-record.testing.ts";
 
@@ -104,6 +105,7 @@ export class World {
       sessions: new Sessions(context, channels),
       requests: new Requests(context, () => true),
       names: new Names(context.catalog),
+      submissions: new Submissions(),
       changes: new Changes(context.clock),
       lanes: new Lanes(),
       shutdown: () => undefined,

@@ -8,6 +8,7 @@ export { replaceFile, replaceFileAsync } from "./durable/replace-file.ts";
 export { type BoundedRead, createMarkerFile, readBounded, readPatiently, removeFile } from "./durable/small-files.ts";
 export { syncDirectory, syncDirectoryAsync } from "./durable/sync-directory.ts";
 export { isDiskFull } from "./durable/write-all.ts";
+export { decodeLine, encodeLine } from "./format/line.ts";
 export type { JournalErrorCode } from "./journal/errors.ts";
 export { openJournal } from "./journal/open.ts";
 export { type Damage, quarantineJournal, type QuarantineOptions, type QuarantineResult } from "./journal/quarantine.ts";

@@ -2,6 +2,7 @@ import { readJournal } from "@holdfast/recovery-journal";
 import { readTranscript, sessionDirectory, transcriptPath } from "@holdfast/session-worker/transport";
 import { operationKinds } from "@holdfast/session-worker/transport";
 import type { SessionRow } from "@holdfast/client/protocol";
+import { readAllSessions, readSummaries, summaryOf } from "@holdfast/daemon-supervisor/testing";
 import type { Ledger } from "./ledger.ts";
 import { HOME } from "./world/sim-supervisor.ts";
 import type { World } from "./world/world.ts";
@@ -36,6 +37,27 @@ export function checkEnd(world: World, ledger: Ledger, rows: readonly SessionRow
   for (const request of ledger.refusals)
     if (checks.runsOf(request) > 0) checks.violated(`I143 ${request} was refused and ran`);
   checkActions(world, ledger, ready);
+  checkIndex(world, rows);
+}
+
+/** Whoever reads the index, and whoever asks the supervisor, which began with it, hears what the records say (I140). */
+function checkIndex(world: World, rows: readonly SessionRow[]): void {
+  const { checks, disk } = world;
+  const sessions = readAllSessions(disk, HOME);
+  const told = readSummaries(disk, HOME);
+  const said = (reads: typeof told): string =>
+    JSON.stringify(reads.map((read) => (read.kind === "record" ? summaryOf(read.record) : read)));
+  if (said(told) !== said(sessions))
+    checks.violated(`I140 the index says ${said(told)}, and the records say ${said(sessions)}`);
+  for (const read of sessions) {
+    if (read.kind !== "record") continue;
+    const { sessionId, name, wanted } = read.record;
+    const row = rows.find((listed) => listed.sessionId === sessionId);
+    if (row?.name !== name)
+      checks.violated(`I140 ${world.nameOf(sessionId)} is listed as ${row?.name}, and its record says ${name}`);
+    if ((row?.lifecycle === "archived") !== (wanted === "archived"))
+      checks.violated(`I140 ${world.nameOf(sessionId)} is listed as ${row?.lifecycle}, and its record says ${wanted}`);
+  }
 }
 
 interface Ended {

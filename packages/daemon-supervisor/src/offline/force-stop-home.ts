@@ -32,7 +32,7 @@ export async function stopHome(planned: PlannedHome, work: Work): Promise<void> 
   const claimed = await takeHome(planned, work);
   if (claimed === null) return;
   try {
-    await Promise.all(planned.daemons.map((daemon) => endLost(planned.home, daemon, work)));
+    await endAll(planned, work);
     await stopRecorded(planned, claimed, work);
   } finally {
     claimed.ownership.leave();
@@ -45,14 +45,20 @@ interface Claimed {
 }
 
 /** `null`: there is nothing more to do, or a failure was reported. */
-async function takeHome({ home, daemons, orphaned }: PlannedHome, work: Work): Promise<Claimed | null> {
+async function takeHome(planned: PlannedHome, work: Work): Promise<Claimed | null> {
+  const { home, daemons, orphaned } = planned;
   const fail = (pid: number | null, reason: string): null => {
     work.report.failed.push({ kind: "daemon", id: home, pid, reason });
     return null;
   };
   for (let attempt = 1; attempt <= CLAIMS; attempt += 1) {
     const { owner, ...view } = viewHome(home, []);
-    if (owner.kind === "unknown") return fail(owner.record?.identity.pid ?? null, owner.why);
+    if (owner.kind === "unknown") {
+      // Its record is damaged: who holds the home's lifeline is ended by that, and the next look finds nobody.
+      const isOver = attempt === 1 && owner.record === null && (await endAll(planned, work));
+      if (isOver) continue;
+      return fail(owner.record?.identity.pid ?? null, owner.why);
+    }
     if (owner.kind === "alive") {
       if (!(await endDaemon(owner.record, work))) return null;
       continue;
@@ -84,13 +90,16 @@ async function endDaemon(record: OwnerRecord, { report, progress }: Work): Promi
   return isEnded;
 }
 
-/** The owner among the planned ones has ended by now; those that a record does not name are left. */
-async function endLost(home: string, daemon: PlannedHome["daemons"][number], { report }: Work): Promise<void> {
-  const { id, pid, identity } = daemon;
-  if (report.stopped.some((ended) => ended.id === id)) return;
-  const ended = { kind: "daemon", id, pid } as const;
-  if (await endLostSupervisor(identity, home)) report.stopped.push(ended);
-  else report.failed.push({ ...ended, reason: "it lost its home and did not end" });
+/** Those of the planned ones that have not ended by now: no record that can be read names them. True when there were some and all have. */
+async function endAll({ home, daemons }: PlannedHome, { report }: Work): Promise<boolean> {
+  const left = daemons.filter(({ id }) => !report.stopped.some((ended) => ended.id === id));
+  const ended = await Promise.all(left.map(({ identity }) => endLostSupervisor(identity, home)));
+  for (const [index, { id, pid }] of left.entries()) {
+    const daemon = { kind: "daemon", id, pid } as const;
+    if (ended[index]) report.stopped.push(daemon);
+    else report.failed.push({ ...daemon, reason: "no record of the home names it, and it did not end" });
+  }
+  return left.length > 0 && ended.every(Boolean);
 }
 
 async function stopRecorded(planned: PlannedHome, { ownership, self }: Claimed, work: Work): Promise<void> {

@@ -3,13 +3,13 @@ import { nodeFileSystem } from "@holdfast/recovery-journal";
 import { createObserver, reasonOf } from "@holdfast/shared-process";
 import type { FoundProcess, ProcessObserver, Verdict } from "@holdfast/shared-process";
 import { verdictOf } from "@holdfast/session-worker/transport";
-import type { SessionRecord } from "@holdfast/session-worker/transport";
-import { readAllSessions } from "../catalog.ts";
-import type { RecordRead } from "../catalog.ts";
 import type { Descriptor } from "../descriptor.ts";
 import { readWorkerFiles } from "../descriptor-files.ts";
 import type { DescriptorRead, WorkerFiles } from "../descriptor-files.ts";
 import { OLDER_FORM } from "../older/form.ts";
+import { readSummaries } from "../session-index/read-index.ts";
+import type { SessionSummary } from "../session-index/row.ts";
+import type { RecordRead } from "../session-record-file.ts";
 import { ownerState } from "./owner.ts";
 import type { OfflineOwner } from "./owner.ts";
 import type { Retained } from "./retained.ts";
@@ -19,7 +19,7 @@ export interface WorkerView {
   readonly sessionId: string;
   readonly descriptor: Descriptor;
   readonly verdict: Verdict["kind"];
-  readonly record: SessionRecord | null;
+  readonly record: SessionSummary | null;
 }
 
 /** One home by its records and the kernel, whether or not its daemon lives. */
@@ -61,7 +61,7 @@ export function viewHome(
     descriptors: [],
     intents: new Map(),
   });
-  const listed = attempt<RecordRead[] | null>(() => readAllSessions(nodeFileSystem, home), null);
+  const listed = attempt<RecordRead<SessionSummary>[] | null>(() => readSummaries(nodeFileSystem, home), null);
   const reads = listed ?? [];
   const unreadable = new Map(reads.flatMap((read) => (read.kind === "record" ? [] : [[read.sessionId, read.reason]])));
   const records = new Map(
@@ -95,7 +95,7 @@ const whyKept = (read: Exclude<DescriptorRead, { kind: "descriptor" }>): string 
   read.kind === "damaged" ? read.reason : OLDER_FORM;
 
 interface Sorting {
-  readonly records: ReadonlyMap<string, SessionRecord>;
+  readonly records: ReadonlyMap<string, SessionSummary>;
   readonly observer: ProcessObserver;
   /** Of a session without a record that can be read. */
   readonly whyNone: (sessionId: string) => string;

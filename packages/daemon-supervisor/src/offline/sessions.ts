@@ -17,8 +17,6 @@ import {
   transcriptPath,
   verdictOf,
 } from "@holdfast/session-worker/transport";
-import type { SessionRecord } from "@holdfast/session-worker/transport";
-import { readAllSessions, readSessionRecordAt } from "../catalog.ts";
 import { readWorkerFiles } from "../descriptor-files.ts";
 import type { Descriptor } from "../descriptor.ts";
 import type { BareIntent } from "../descriptor-files.ts";
@@ -30,6 +28,9 @@ import { pageOf } from "../page.ts";
 import type { PageRequest } from "../page.ts";
 import { damagedRow, optionsOf, rowOf } from "../rows.ts";
 import { select } from "../select.ts";
+import { readSummaries } from "../session-index/read-index.ts";
+import type { SessionSummary } from "../session-index/row.ts";
+import { readSessionRecordAt } from "../session-record-file.ts";
 import { treeOf } from "../tree.ts";
 
 /** Rows of a home without asking a daemon: what the files say, one damaged record in its own row. */
@@ -39,7 +40,7 @@ export function rowsOffline(
 ): SessionRow[] {
   const files = readWorkerFiles(nodeFileSystem, home);
   const descriptors = new Map(files.descriptors.map((read) => [read.sessionId, read]));
-  return readAllSessions(nodeFileSystem, home).map((read) => {
+  return readSummaries(nodeFileSystem, home).map((read) => {
     if (read.kind === "unreadable") return damagedRow(read.sessionId, read.reason);
     const descriptor = descriptors.get(read.record.sessionId);
     const quarantine = descriptor?.kind === "damaged" ? descriptor.reason : null;
@@ -53,12 +54,12 @@ export function rowsOffline(
 }
 
 /** What a full disk took as a bare name only: the record says it after the next start. */
-const intended = (record: SessionRecord, bare: BareIntent | undefined): SessionRecord =>
+const intended = (record: SessionSummary, bare: BareIntent | undefined): SessionSummary =>
   bare && record.wanted !== "archived" ? { ...record, wanted: wantedAfter[bare.intent.goal] } : record;
 
 function withDescriptor(
   home: string,
-  record: SessionRecord,
+  record: SessionSummary,
   { descriptor, observer }: { readonly descriptor: Descriptor; readonly observer: ProcessObserver },
 ): SessionRow {
   const { lifecycle, process, stop, reason } = descriptor;

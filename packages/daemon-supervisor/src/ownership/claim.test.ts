@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { nodeFileSystem } from "@holdfast/recovery-journal";
@@ -163,4 +163,20 @@ it("I100 I163 an owner record that the disk does not give for now is taken for n
     state: { kind: "unknown", why: expect.stringContaining("EIO") },
   });
   expect([refusals, readdirSync(`${home}/owner`)]).toEqual([3, ["1.json"]]);
+});
+
+it("I104 what has an older owner's name and is no record keeps nobody from the home", () => {
+  mkdirSync(`${home}/owner/1.json`);
+  expect(epochOf(claim(real))).toBe(2);
+});
+
+it("I140 I146 an owner writes its own record again where it was emptied, and nobody else's", () => {
+  const first = claim(real);
+  if (first.kind !== "claimed") throw new Error(first.state.kind);
+  writeFileSync(`${home}/owner/1.json`, "");
+  first.ownership.heal();
+  expect(topOwner(nodeFileSystem, home)).toMatchObject({ kind: "found", record: { identity: self } });
+  writeFileSync(`${home}/owner/2.json`, "");
+  first.ownership.heal();
+  expect(readFileSync(`${home}/owner/2.json`, "utf8")).toBe("");
 });

@@ -44,11 +44,14 @@ export class Ownership {
     return epochsOf(this.#fs, this.#record.home)[0] === this.epoch;
   }
 
-  /** Its own name is missing and nobody else has come: publishes it again, so that clients find the way (I146). */
+  /** Its own record is missing or damaged and nobody else has come: writes it again, so that clients find the way (I140, I146). */
   heal(): void {
-    if (epochsOf(this.#fs, this.#record.home).length > 0) return;
-    ensurePrivateDirectory(this.#fs, ownerFolder(this.#record.home));
-    publishRecord(this.#fs, this.#record);
+    const { home } = this.#record;
+    const top = topOwner(this.#fs, home);
+    if (top.kind === "none") {
+      ensurePrivateDirectory(this.#fs, ownerFolder(home));
+      publishRecord(this.#fs, this.#record);
+    } else if (top.kind === "unreadable" && top.epoch === this.epoch) this.#write();
   }
 
   /** Says that it stopped and takes its lifeline along, unless another epoch has taken the home. */
@@ -67,8 +70,12 @@ export class Ownership {
   enter(phase: OwnerRecord["phase"], socketPath: string | null): boolean {
     if (!this.isCurrent()) return false;
     this.#record = { ...this.#record, phase, socketPath };
-    unlessInPlace(() => replaceFile(this.#fs, ownerPath(this.#record.home, this.epoch), textOf(this.#record)));
+    this.#write();
     return true;
+  }
+
+  #write(): void {
+    unlessInPlace(() => replaceFile(this.#fs, ownerPath(this.#record.home, this.epoch), textOf(this.#record)));
   }
 }
 
@@ -128,7 +135,11 @@ function unlessInPlace<T>(write: () => T): T | null {
 /** What an owner that stopped or is proven gone leaves behind; its names carry its epoch, so that they are nobody else's (I124). */
 function sweepOwner(fs: FileSystem, home: string, epoch: number): void {
   const record = readOwner(fs, home, epoch);
-  if (record?.socketPath) removeFile(fs, record.socketPath);
-  if (record?.lifelinePath) removeFile(fs, record.lifelinePath);
-  removeFile(fs, ownerPath(home, epoch));
+  for (const path of [record?.socketPath, record?.lifelinePath, ownerPath(home, epoch)]) {
+    try {
+      if (path) removeFile(fs, path);
+    } catch {
+      // Something else has the name, or the disk refuses: it names an older epoch than this claim's, and the next claim tries again.
+    }
+  }
 }

@@ -3,6 +3,7 @@ import { Lanes } from "../lanes.ts";
 import { Names } from "./names.ts";
 import { Requests } from "./requests.ts";
 import type { Services } from "./services.ts";
+import { Submissions } from "./submissions.ts";
 
 interface ServicesParts extends Pick<Services, "shutdown" | "socketPath" | "status"> {
   readonly isOwner: () => boolean;
@@ -14,5 +15,5 @@ export function composeServices(supervisor: Supervisor, { isOwner, ...surroundin
   const requests = new Requests(context, isOwner);
   const names = new Names(context.catalog);
   const over = { context, sessions, channels, stores, ender, records, changes };
-  return { ...over, requests, names, lanes: new Lanes(), ...surroundings };
+  return { ...over, requests, names, submissions: new Submissions(), lanes: new Lanes(), ...surroundings };
 }

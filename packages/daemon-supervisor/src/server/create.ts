@@ -8,6 +8,7 @@ import { sessionEnvironment } from "@holdfast/shared-process";
 import { checkEnvironment } from "./environment.ts";
 import { requestHash, sessionDirectory } from "@holdfast/session-worker/transport";
 import type { SessionRecord } from "@holdfast/session-worker/transport";
+import type { SessionSummary } from "../session-index/row.ts";
 import type { Services } from "./services.ts";
 import { untilReady } from "./ready.ts";
 import { checkName, nameInUse } from "./names.ts";
@@ -89,7 +90,7 @@ export class Creations {
   async #join(params: Params, underway: Promise<string>): Promise<MethodResults["session/new"]> {
     if (!params.ensure) throw nameInUse(params.name ?? "");
     const sessionId = await underway;
-    const record = this.#services.context.catalog.get(sessionId);
+    const record = this.#services.context.catalog.summary(sessionId);
     // Renamed or deleted while it was still starting.
     if (record?.name !== params.name || !record) throw nameInUse(params.name ?? "");
     const { created } = this.#ensure(params, record);
@@ -105,7 +106,7 @@ export class Creations {
     return launches ? await untilReady(this.#services, sessionId) : this.#services.sessions.row(sessionId);
   }
 
-  #ensure(params: Params, existing: SessionRecord): MethodResults["session/new"] {
+  #ensure(params: Params, existing: SessionSummary): MethodResults["session/new"] {
     const same = existing.cwd === normalize(params.cwd) && existing.agent === (params.agent ?? "shell");
     if (!params.ensure || !same) throw nameInUse(params.name ?? "", existing);
     return { ...this.#services.sessions.row(existing.sessionId), created: false };

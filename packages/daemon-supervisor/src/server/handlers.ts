@@ -1,6 +1,5 @@
 import type { MethodName, MethodParams, MethodResults, Peer, SessionDetails } from "@holdfast/client/protocol";
 import { treeUsage } from "@holdfast/shared-process";
-import { pageOf } from "../page.ts";
 import { optionsOf } from "../rows.ts";
 import { treeOf } from "../tree.ts";
 import { attach } from "./attach.ts";
@@ -30,7 +29,7 @@ type Handlers = {
 export const handlers: Handlers = {
   "session/new": ({ creations }, params) => creations.create(params),
   "session/resume": ({ services }, params) => resume(services, params),
-  "session/list": ({ services }, params) => pageOf(services.sessions.rows(), params),
+  "session/list": ({ services }, params) => services.sessions.page(params),
   "session/show": ({ services }, { session }) => show(services, session),
   "session/prompt": ({ services }, params) => submit(services, "prompt", params),
   "session/steer": ({ services }, params) => submit(services, "steer", params),

@@ -1,6 +1,6 @@
 import { ProtocolError, SESSION_NAME } from "@holdfast/client/protocol";
-import type { SessionRecord } from "@holdfast/session-worker/transport";
 import type { Catalog } from "../catalog.ts";
+import type { SessionSummary } from "../session-index/row.ts";
 
 /** Names are unique among unarchived roots (CLI.md §1), also among those that are just being written. */
 export class Names {
@@ -12,10 +12,10 @@ export class Names {
     this.#catalog = catalog;
   }
 
-  holder(name: string): SessionRecord | undefined {
-    return [...this.#catalog.all()].find(
-      (record) => record.name === name && record.parentId === null && record.wanted !== "archived",
-    );
+  holder(name: string): SessionSummary | undefined {
+    for (const session of this.#catalog.all())
+      if (session.name === name && session.parentId === null && session.wanted !== "archived") return session;
+    return undefined;
   }
 
   /** Throws `name_in_use`; else nobody else takes the name while `work` writes it. `null` needs no uniqueness. */
@@ -45,7 +45,7 @@ export function checkName(name: string): void {
 
 const NEW_HINT = "choose another; --ensure takes that session if agent and directory are the same";
 
-export const nameInUse = (name: string, existing?: SessionRecord, hint = NEW_HINT): ProtocolError =>
+export const nameInUse = (name: string, existing?: SessionSummary, hint = NEW_HINT): ProtocolError =>
   new ProtocolError("name_in_use", `the name ${name} is in use${existing ? ` by a session in ${existing.cwd}` : ""}`, {
     hint,
     ...(existing ? { data: { sessionId: existing.sessionId, cwd: existing.cwd, agent: existing.agent } } : {}),

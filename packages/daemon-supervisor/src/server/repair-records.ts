@@ -18,7 +18,7 @@ export async function release(services: Services, { sessionId, asserted, stamp }
   const { home, fs, catalog } = context;
   const why = sessions.quarantined.get(sessionId);
   if (why === undefined) return "it is not quarantined";
-  if (catalog.unreadable().has(sessionId)) throw refused(`${why}: its files can only be moved aside`);
+  if (catalog.isUnreadable(sessionId)) throw refused(`${why}: its files can only be moved aside`);
   refuseLiving(lifeHere(services, sessionId), asserted);
   // First what keeps it from being launched: until the descriptor goes it is quarantined, at any start.
   if (catalog.get(sessionId))
@@ -36,9 +36,9 @@ export async function release(services: Services, { sessionId, asserted, stamp }
 
 /** A session that nobody can read goes to `<home>/damaged`, with every file that names it; nothing is deleted. */
 export function setAside(services: Services, { sessionId, asserted }: RepairOrder): Promise<string> {
-  const { context, sessions } = services;
+  const { context } = services;
   const { home, fs, catalog, clock } = context;
-  if (!catalog.unreadable().has(sessionId)) throw refused("its record can be read: agent session delete is for such");
+  if (!catalog.isUnreadable(sessionId)) throw refused("its record can be read: agent session delete is for such");
   refuseLiving(lifeHere(services, sessionId), asserted);
   const target = `${damagedFolder(home)}/${sessionId}-${timeInName(clock.now())}`;
   ensurePrivateDirectory(fs, target);
@@ -49,7 +49,6 @@ export function setAside(services: Services, { sessionId, asserted }: RepairOrde
   for (const folder of [target, damagedFolder(home), workersFolder(home), sessionsFolder(home)])
     syncDirectory(fs, folder);
   catalog.forgetUnreadable(sessionId);
-  sessions.quarantined.delete(sessionId);
   return Promise.resolve(`its files are in ${target}`);
 }
 

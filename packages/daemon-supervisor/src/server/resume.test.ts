@@ -117,7 +117,7 @@ it("I57 of a client's environment only what is on the list is stored, and of --e
   const params = { requestId: "r", cwd: "/", environment, secretEnvironment: { KEY: "by-hand" } };
   void new Creations(world.services()).create(params).catch(() => undefined);
   await world.until(() => world.effects.some(({ type }) => type === "spawn"));
-  const made = world.context.catalog.createdBy("r");
+  const made = world.context.catalog.get(world.context.catalog.createdBy("r")?.sessionId ?? "");
   expect(made).toMatchObject({ environment: { PATH: "/bin", LANG: "C" }, secretNames: ["KEY"] });
   expect(Object.keys(made?.environment ?? {})).toHaveLength(2);
   expect(world.files().length).toBeGreaterThan(1);

@@ -1,6 +1,6 @@
 import { ProtocolError } from "@holdfast/client/protocol";
 import type { MethodParams, MethodResults, SessionRow } from "@holdfast/client/protocol";
-import { encodeRecord } from "../catalog.ts";
+import { encodeRecord } from "../session-record-file.ts";
 import { freshValues } from "../effects/context.ts";
 import type { Context } from "../effects/context.ts";
 import { withRequest } from "../records.ts";

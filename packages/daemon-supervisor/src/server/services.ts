@@ -8,6 +8,7 @@ import type { Records } from "../records.ts";
 import type { Sessions } from "../sessions.ts";
 import type { Names } from "./names.ts";
 import type { Requests } from "./requests.ts";
+import type { Submissions } from "./submissions.ts";
 
 /** What request handlers work with. */
 export interface Services {
@@ -18,6 +19,7 @@ export interface Services {
   readonly ender: Ender;
   readonly records: Records;
   readonly requests: Requests;
+  readonly submissions: Submissions;
   readonly names: Names;
   readonly changes: Changes;
   /** Verbs that write a session's record or bring it back run one after the other. */

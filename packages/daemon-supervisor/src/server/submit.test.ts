@@ -3,7 +3,8 @@ import { requestHash } from "@holdfast/session-worker/transport";
 import type { SessionStore } from "@holdfast/session-worker/transport";
 import { expect, it } from "vitest";
 import type { State } from "../lifecycle/state.ts";
-import { SESSION, World } from "../world.testing.ts";
+import { sessionRecordOf } from "../session-record.testing.ts";
+import { HOME, SESSION, World } from "../world.testing.ts";
 import { stop } from "./stop.ts";
 import { submit } from "./submit.ts";
 
@@ -151,4 +152,30 @@ it("I129 a stop that waits for its turn behind a resume ends what that has made"
   void stopped.finally(() => (isOver = true));
   await world.until(() => isOver);
   expect([(await stopped).state, world.clock.monotonic() < 60_000]).toEqual(["stopped", true]);
+});
+
+it("I143 a repeat is for the session that it was for, whoever has the name by now, and for no other", async () => {
+  const world = await World.create({ name: "one", wanted: "stopped" });
+  const { catalog } = world.context;
+  const store = await world.open("g");
+  const actionId = await taken(store, "r");
+  await store.settle(actionId, { outcome: "ended", stopReason: "end_turn" });
+  await store.close();
+  const services = world.services();
+  const prompt = (session: string): Promise<string> =>
+    submit(services, "prompt", { session, requestId: "r", text: "echo" }).then(
+      (answer) => answer.actionId,
+      (error: unknown) => (error instanceof ProtocolError ? error.code : String(error)),
+    );
+  expect(await prompt("one")).toBe(actionId);
+  await catalog.update(SESSION, (record) => ({ ...record, name: "uno" }));
+  expect(await prompt("one")).toBe(actionId);
+  const other = "01a2aaaa-0000-7000-8000-000000000002";
+  world.disk.mkdir(`${HOME}/sessions/${other}`, 0o700);
+  await catalog.create(sessionRecordOf(other, { name: "one" }));
+  expect([await prompt("one"), await prompt(other), await prompt(SESSION)]).toEqual([
+    actionId,
+    "request_id_reused",
+    actionId,
+  ]);
 });

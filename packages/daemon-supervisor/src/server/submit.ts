@@ -29,13 +29,16 @@ export async function submit(
   const { requestId, text, interrupt } = params;
   if (Buffer.byteLength(text) > MAX_QUEUED_TEXT_BYTES)
     throw new ProtocolError("usage", `a prompt takes at most ${MAX_QUEUED_TEXT_BYTES} bytes`);
-  const { sessionId } = services.sessions.actionable(params.session);
   // An id that another verb has used is refused here; those of prompts are known to the session itself.
-  const { requests, context } = services;
+  const { requests, context, sessions, submissions } = services;
   if (context.catalog.createdBy(requestId) || (await requests.isUsed(requestId))) throw reusedRequest(requestId);
-  const hash = requestHash(kind, { sessionId, text, ...(interrupt ? { interrupt } : {}) });
-  const order = { requestId, hash, kind, text, ...(interrupt ? { interrupt } : {}) };
-  return { ...(await new Submission(services, sessionId, order).run()), requestId };
+  const selector = params.session;
+  const resolve = (): string => sessions.actionable(selector).sessionId;
+  return await submissions.run(requestId, { selector, resolve }, async (sessionId) => {
+    const content = { text, ...(interrupt ? { interrupt } : {}) };
+    const order = { requestId, hash: requestHash(kind, { sessionId, ...content }), kind, ...content };
+    return { ...(await new Submission(services, sessionId, order).run()), requestId };
+  });
 }
 
 type Order = { requestId: string; hash: string; kind: ActionKind; text: string; interrupt?: boolean };

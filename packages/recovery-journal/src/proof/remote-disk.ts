@@ -72,10 +72,18 @@ export class RemoteDisk implements FileSystem {
     invariant(answer.kind === "stats", `${name} gives stats`);
     const { ino, mode, size } = answer;
     if (answer.type === "directory") {
-      return simulatedStats({ kind: "directory", ino, mode, names: new Map(), durable: new Map(), pending: [] });
+      return simulatedStats({
+        kind: "directory",
+        ino,
+        mode,
+        changed: 0,
+        names: new Map(),
+        durable: new Map(),
+        pending: [],
+      });
     }
     const content = Buffer.alloc(size);
-    return simulatedStats({ kind: "file", ino, mode, content, durable: content, pending: [] });
+    return simulatedStats({ kind: "file", ino, mode, changed: 0, content, durable: content, pending: [] });
   }
 
   open(path: string, flags: number, mode?: number): number {

@@ -62,18 +62,18 @@ function* nameStates(tree: SimulatedTree, choice: { limit: number; random: () =>
 
 /** A tree in which all that is there is durable. What no name leads to is gone. */
 function settle(tree: SimulatedTree, names: NameState, contents: ReadonlyMap<number, Buffer>): SimulatedTree {
-  const settled = new SimulatedTree();
+  const settled = new SimulatedTree(tree);
   const visit = (ino: number): void => {
     const inode = tree.inodes.get(ino);
     if (inode === undefined || (settled.inodes.has(ino) && ino !== ROOT_INO)) return;
-    const { mode } = inode;
+    const { mode, changed } = inode;
     if (inode.kind === "file") {
       const content = contents.get(ino) ?? inode.durable;
-      settled.add({ kind: "file", ino, mode, content, durable: content, pending: [] });
+      settled.add({ kind: "file", ino, mode, changed, content, durable: content, pending: [] });
       return;
     }
     const landed = new Map(names.get(ino));
-    settled.add({ kind: "directory", ino, mode, names: landed, durable: new Map(landed), pending: [] });
+    settled.add({ kind: "directory", ino, mode, changed, names: landed, durable: new Map(landed), pending: [] });
     for (const target of landed.values()) visit(target);
   };
   visit(ROOT_INO);

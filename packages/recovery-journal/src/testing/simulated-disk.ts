@@ -1,7 +1,7 @@
 import { type BigIntStats, constants } from "node:fs";
 import type { FileSystem } from "../file-system.ts";
 import { type CrashOptions, crashTrees } from "./crash-states.ts";
-import { applyChange, resize, settleFile, type SimulatedFile, type SimulatedInode } from "./simulated-inode.ts";
+import { settleFile, type SimulatedFile, type SimulatedInode } from "./simulated-inode.ts";
 import { simulatedStats } from "./simulated-stats.ts";
 import { SimulatedTree, systemError } from "./simulated-tree.ts";
 
@@ -87,6 +87,7 @@ export class SimulatedDisk implements FileSystem {
     file.content = Buffer.from(bytes);
     file.durable = file.content;
     file.pending = [];
+    this.#tree.touch(file);
   }
 
   open(path: string, flags: number, mode = 0o666): number {
@@ -129,7 +130,11 @@ export class SimulatedDisk implements FileSystem {
       const room = Math.max(0, file.content.length - at) + free;
       const count = Math.min(wanted, room, this.writeLimitBytes);
       if (count === 0 && wanted > 0) throw systemError("ENOSPC", "write", descriptor.path);
-      change(file, { kind: "write", position: at, bytes: Uint8Array.from(buffer.subarray(offset, offset + count)) });
+      this.#tree.change(file, {
+        kind: "write",
+        position: at,
+        bytes: Uint8Array.from(buffer.subarray(offset, offset + count)),
+      });
       if (position === null) descriptor.position = at + count;
       return count;
     };
@@ -161,7 +166,7 @@ export class SimulatedDisk implements FileSystem {
 
   ftruncate(fd: number, length: number): void {
     const { inode, path } = this.#descriptor(fd, "ftruncate");
-    this.#call("ftruncate", path, () => change(fileOf(inode, path), { kind: "truncate", length }));
+    this.#call("ftruncate", path, () => this.#tree.change(fileOf(inode, path), { kind: "truncate", length }));
   }
 
   fstat(fd: number): BigIntStats {
@@ -213,12 +218,12 @@ export class SimulatedDisk implements FileSystem {
   }
 
   chmod(path: string, mode: number): void {
-    this.#call("chmod", path, () => void (this.#tree.need(path, "chmod").mode = mode));
+    this.#call("chmod", path, () => this.#tree.chmod(this.#tree.need(path, "chmod"), mode));
   }
 
   fchmod(fd: number, mode: number): void {
     const { inode, path } = this.#descriptor(fd, "fchmod");
-    this.#call("fchmod", path, () => void (inode.mode = mode));
+    this.#call("fchmod", path, () => this.#tree.chmod(inode, mode));
   }
 
   exists(path: string): boolean {
@@ -281,10 +286,4 @@ export class SimulatedDisk implements FileSystem {
 function fileOf(inode: SimulatedInode, path: string): SimulatedFile {
   if (inode.kind !== "file") throw systemError("EISDIR", "read", path);
   return inode;
-}
-
-function change(file: SimulatedFile, pending: SimulatedFile["pending"][number]): void {
-  file.content =
-    pending.kind === "truncate" ? resize(file.content, pending.length) : applyChange(file.content, pending);
-  file.pending.push(pending);
 }

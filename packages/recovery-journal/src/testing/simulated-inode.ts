@@ -9,10 +9,15 @@ export type PendingChange = (Write | { readonly kind: "truncate"; readonly lengt
   readonly isLost?: boolean;
 };
 
-export interface SimulatedFile {
-  readonly kind: "file";
+interface Inode {
   readonly ino: number;
   mode: number;
+  /** When it was changed last, in changes of the whole disk. */
+  changed: number;
+}
+
+export interface SimulatedFile extends Inode {
+  readonly kind: "file";
   /** What a reader sees now. */
   content: Buffer;
   /** What is on the platter for certain. */
@@ -26,10 +31,8 @@ export interface NameChange {
   readonly remove: readonly string[];
 }
 
-export interface SimulatedDirectory {
+export interface SimulatedDirectory extends Inode {
   readonly kind: "directory";
-  readonly ino: number;
-  mode: number;
   names: Map<string, number>;
   durable: Map<string, number>;
   pending: NameChange[];

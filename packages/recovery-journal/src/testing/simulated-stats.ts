@@ -5,11 +5,15 @@ import type { SimulatedInode } from "./simulated-inode.ts";
 const OWNER = BigInt(effectiveUser());
 const no = (): boolean => false;
 
-/** The stats of a simulated inode. Times are all zero: nothing durable may depend on them. */
+/**
+ * The stats of a simulated inode. Its last change (`ctime`) is as many milliseconds after 1970 as the disk had changes by then, and so
+ * another one for each; all other times are zero: nothing durable may depend on them.
+ */
 export function simulatedStats(inode: SimulatedInode): BigIntStats {
   const size = inode.kind === "file" ? inode.content.length : 0;
   const type = inode.kind === "file" ? constants.S_IFREG : constants.S_IFDIR;
   const epoch = new Date(0);
+  const changedMs = BigInt(inode.changed);
   return {
     dev: 1n,
     ino: BigInt(inode.ino),
@@ -23,15 +27,15 @@ export function simulatedStats(inode: SimulatedInode): BigIntStats {
     blocks: BigInt(Math.ceil(size / 512)),
     atimeMs: 0n,
     mtimeMs: 0n,
-    ctimeMs: 0n,
+    ctimeMs: changedMs,
     birthtimeMs: 0n,
     atimeNs: 0n,
     mtimeNs: 0n,
-    ctimeNs: 0n,
+    ctimeNs: changedMs * 1_000_000n,
     birthtimeNs: 0n,
     atime: epoch,
     mtime: epoch,
-    ctime: epoch,
+    ctime: new Date(inode.changed),
     birthtime: epoch,
     isFile: () => inode.kind === "file",
     isDirectory: () => inode.kind === "directory",

@@ -1,5 +1,12 @@
 import { basename, dirname } from "node:path";
-import type { NameChange, SimulatedDirectory, SimulatedFile, SimulatedInode } from "./simulated-inode.ts";
+import { applyChange } from "./simulated-inode.ts";
+import type {
+  NameChange,
+  PendingChange,
+  SimulatedDirectory,
+  SimulatedFile,
+  SimulatedInode,
+} from "./simulated-inode.ts";
 
 export const ROOT_INO = 1;
 const EMPTY = Buffer.alloc(0);
@@ -13,9 +20,14 @@ export function systemError(errno: string, call: string, path: string): Error {
 export class SimulatedTree {
   readonly inodes = new Map<number, SimulatedInode>();
   #nextIno = ROOT_INO;
+  #changes = 0;
 
-  constructor() {
+  /** `before`: whose inodes are to be taken in. As on a real disk, its clock goes on, and no number is given twice. */
+  constructor(before?: SimulatedTree) {
     this.create({ kind: "directory", mode: 0o755 });
+    if (before === undefined) return;
+    this.#nextIno = before.#nextIno;
+    this.#changes = before.#changes;
   }
 
   create(request: { kind: "file" | "directory"; mode: number }): SimulatedInode {
@@ -23,16 +35,34 @@ export class SimulatedTree {
     this.#nextIno += 1;
     const inode: SimulatedInode =
       request.kind === "file"
-        ? { ...request, kind: "file", ino, content: EMPTY, durable: EMPTY, pending: [] }
-        : { ...request, kind: "directory", ino, names: new Map(), durable: new Map(), pending: [] };
+        ? { ...request, kind: "file", ino, changed: 0, content: EMPTY, durable: EMPTY, pending: [] }
+        : { ...request, kind: "directory", ino, changed: 0, names: new Map(), durable: new Map(), pending: [] };
     this.inodes.set(ino, inode);
+    this.touch(inode);
     return inode;
   }
 
   /** Takes in an inode that has its number already. */
   add(inode: SimulatedInode): void {
     this.inodes.set(inode.ino, inode);
-    this.#nextIno = Math.max(this.#nextIno, inode.ino + 1);
+  }
+
+  /** Visible at once, and not yet durable. */
+  change(file: SimulatedFile, change: PendingChange): void {
+    file.content = applyChange(file.content, change);
+    file.pending.push(change);
+    this.touch(file);
+  }
+
+  chmod(inode: SimulatedInode, mode: number): void {
+    inode.mode = mode;
+    this.touch(inode);
+  }
+
+  /** Something of it was changed just now: bytes, mode or names. */
+  touch(inode: SimulatedInode): void {
+    this.#changes += 1;
+    inode.changed = this.#changes;
   }
 
   find(path: string): SimulatedInode | null {
@@ -58,18 +88,31 @@ export class SimulatedTree {
 
   /** Gives `ino` the name `path`. */
   name(path: string, ino: number, call: string): void {
-    changeNames(this.directory(dirname(path), call), { set: [[basename(path), ino]], remove: [] });
+    this.#changeNames(this.directory(dirname(path), call), { set: [[basename(path), ino]], remove: [] });
   }
 
   unname(path: string, call: string): void {
-    changeNames(this.directory(dirname(path), call), { set: [], remove: [basename(path)] });
+    const inode = this.find(path);
+    this.#changeNames(this.directory(dirname(path), call), { set: [], remove: [basename(path)] });
+    if (inode !== null) this.touch(inode);
   }
 
   rename(source: string, target: string): void {
     const { ino } = this.need(source, "rename");
     const parent = this.directory(dirname(target), "rename");
     if (dirname(source) !== dirname(target)) throw systemError("EXDEV", "rename", target);
-    changeNames(parent, { set: [[basename(target), ino]], remove: [basename(source)] });
+    this.#changeNames(parent, { set: [[basename(target), ino]], remove: [basename(source)] });
+  }
+
+  /** The directory and all that gets a name in it are changed by that. */
+  #changeNames(directory: SimulatedDirectory, change: NameChange): void {
+    applyNames(directory.names, change);
+    directory.pending.push(change);
+    this.touch(directory);
+    for (const [, ino] of change.set) {
+      const inode = this.inodes.get(ino);
+      if (inode !== undefined) this.touch(inode);
+    }
   }
 
   files(): SimulatedFile[] {
@@ -79,11 +122,6 @@ export class SimulatedTree {
   directories(): SimulatedDirectory[] {
     return [...this.inodes.values()].filter((inode) => inode.kind === "directory");
   }
-}
-
-function changeNames(directory: SimulatedDirectory, names: NameChange): void {
-  applyNames(directory.names, names);
-  directory.pending.push(names);
 }
 
 export function applyNames(names: Map<string, number>, change: NameChange): void {

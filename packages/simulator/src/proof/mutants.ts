@@ -196,4 +196,11 @@ export const mutants: readonly Mutant[] = [
     to: 'descriptor: "none"',
     caughtBy: { by: "simulation", seed: 2 },
   },
+  {
+    name: "a line of the index is believed whatever became of the record",
+    file: "daemon-supervisor/src/catalog.ts",
+    from: "isResting(row) && fits(row, stampsOf(fs, home, sessionId))",
+    to: "isResting(row)",
+    caughtBy: { by: "simulation", seed: 503 },
+  },
 ];

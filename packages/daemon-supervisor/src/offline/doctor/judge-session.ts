@@ -3,7 +3,7 @@ import { DEGRADED_MS } from "../../times.ts";
 import { repairable, told } from "./finding.ts";
 import { unreadFindings } from "./judge-unread.ts";
 import type { Finding, SeenHome, SeenSession } from "./seen.ts";
-import { isDamaged, isServed } from "./served.ts";
+import { holdsRecord, isDamaged } from "./served.ts";
 
 type Around = Pick<SeenHome, "now" | "answer">;
 type Daemon = Around["answer"]["kind"];
@@ -12,7 +12,7 @@ type Daemon = Around["answer"]["kind"];
 export function judgeSession(seen: SeenSession, { now, answer: { kind: daemon } }: Around): Finding[] {
   const unread = unreadFindings(seen);
   if (unread.length > 0) return unread;
-  const inert = isServed(seen) ? [] : inertFindings(seen, daemon);
+  const inert = holdsRecord(seen) ? [] : inertFindings(seen, daemon);
   if (inert.length > 0) return inert;
   return [
     ...workerFindings(seen),
@@ -30,17 +30,19 @@ const andLife = (reason: string, { life }: SeenSession): string =>
 
 const readable = ({ descriptor }: SeenSession) => (descriptor === null || isDamaged(descriptor) ? null : descriptor);
 
-/** A daemon that lives and does not say so may well have the session in memory, and its worker at work. */
-const endIt = (daemon: Daemon): string =>
-  daemon === "silent" || daemon === "other_protocol"
+function endIt(daemon: Daemon, { row }: SeenSession): string {
+  if (row?.state === "stopping") return "look again once its stop has ended";
+  // A daemon that lives and does not say so may well have the session in memory, and its worker at work.
+  return daemon === "silent" || daemon === "other_protocol"
     ? "look again once the daemon answers: it may hold the session in memory"
     : "end that process, then look again";
+}
 
 function inertFindings(seen: SeenSession, daemon: Daemon): Finding[] {
   const { sessionId: subject, record, descriptor, intents, row } = seen;
   if (record?.kind === "unreadable") {
     const what = { kind: "session_unreadable", subject, reason: andLife(record.reason, seen) } as const;
-    if (seen.life.kind === "alive") return [told(what, endIt(daemon))];
+    if (seen.life.kind === "alive") return [told(what, endIt(daemon, seen))];
     return [
       repairable(what, {
         repair: "move its whole directory, and what names it, to damaged/ in the home; nothing is deleted",
@@ -71,7 +73,7 @@ interface Inert {
 function released({ seen, daemon }: Inert, kind: "descriptor_damaged" | "session_quarantined", why: string): Finding {
   const { sessionId: subject } = seen;
   const what = { kind, subject, reason: andLife(why, seen) };
-  if (seen.life.kind === "alive") return told(what, endIt(daemon));
+  if (seen.life.kind === "alive") return told(what, endIt(daemon, seen));
   return repairable(what, {
     repair: "keep its worker record beside, as evidence, and let the session rest, stopped, until a person resumes it",
     needs: goneWords(seen),

@@ -211,6 +211,13 @@ describe("judge", () => {
       ]);
     });
 
+    it("of one at rest the daemon has no record in memory, and of one that stops it soon has none", () => {
+      const resting = find(ofSession({ record: unreadable, row: rowOf("stopped") }));
+      expect(resting).toMatchObject([{ problem: { needs: ["loss"] }, action: { repair: "set_aside_session" } }]);
+      const stopping = find(ofSession({ record: unreadable, life: alive, row: rowOf("stopping") }));
+      expect(stopping).toMatchObject([{ problem: { repair: "look again once its stop has ended" }, action: null }]);
+    });
+
     it("a daemon that is silent may hold it, too", () => {
       const silent = { owner: { kind: "alive", record: owner }, answer: { kind: "silent" } } as const;
       const found = find({ ...silent, ...ofSession({ record: unreadable, life: alive }) });

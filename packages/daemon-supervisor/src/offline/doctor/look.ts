@@ -6,8 +6,8 @@ import type { FileSystem, JournalReport } from "@holdfast/recovery-journal";
 import { createObserver, errnoOf, probeLifeline, reasonOf, systemClock } from "@holdfast/shared-process";
 import type { ProcessObserver } from "@holdfast/shared-process";
 import { epochsOf, operationKinds, sessionDirectory, sessionRecordPath } from "@holdfast/session-worker/transport";
-import { readAllSessions } from "../../catalog.ts";
-import type { RecordRead } from "../../catalog.ts";
+import { readAllSessions } from "../../session-record-file.ts";
+import type { RecordRead } from "../../session-record-file.ts";
 import { readWorkerFiles } from "../../descriptor-files.ts";
 import type { DescriptorRead, WorkerFiles } from "../../descriptor-files.ts";
 import { descriptorPath } from "../../descriptor.ts";
@@ -132,7 +132,9 @@ function sessionOf(sessionId: string, { read, descriptor, intents, row }: Known,
     descriptor: descriptor === undefined ? null : seenDescriptor(descriptor, observer),
     intents,
     denied: [
-      ...(read?.kind === "unreadable" ? deniedAt(fs, sessionRecordPath(home, sessionId)) : []),
+      ...(read?.kind === "unreadable" && isDenial(read.errno)
+        ? [`${sessionRecordPath(home, sessionId)}: ${read.errno}`]
+        : []),
       ...(descriptor?.kind === "damaged" ? deniedAt(fs, descriptorPath(home, sessionId)) : []),
     ],
     journal,

@@ -1,7 +1,7 @@
 import type { DaemonStatus, Problem, RepairName, SessionRow } from "@holdfast/client/protocol";
 import type { JournalReport } from "@holdfast/recovery-journal";
 import type { Capabilities } from "@holdfast/shared-process";
-import type { RecordRead } from "../../catalog.ts";
+import type { RecordRead } from "../../session-record-file.ts";
 import type { Descriptor } from "../../descriptor.ts";
 import type { Life } from "../../life.ts";
 import type { RecordVerdict } from "@holdfast/session-worker/transport";

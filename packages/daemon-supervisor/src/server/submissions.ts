@@ -1,0 +1,46 @@
+import { ProtocolError } from "@holdfast/client/protocol";
+import { reusedRequest } from "./requests.ts";
+
+interface Submitted {
+  readonly selector: string;
+  readonly sessionId: string;
+}
+
+/** Their sessions know them for longer. */
+const MAX_KEPT = 10_000;
+
+/**
+ * Which session the prompts of late were for. A session knows its own requests by their ids; which one is asked is told by a name, and
+ * that may be another session's by the time of a repeat (I143).
+ */
+export class Submissions {
+  readonly #kept = new Map<string, Submitted>();
+
+  /** Runs `work` with the session that the request was for before, or is for now. Rejects `request_id_reused` where those differ. */
+  async run<R>(
+    requestId: string,
+    { selector, resolve }: { readonly selector: string; readonly resolve: () => string },
+    work: (sessionId: string) => Promise<R>,
+  ): Promise<R> {
+    const known = this.#kept.get(requestId);
+    const sessionId = known?.selector === selector ? known.sessionId : resolve();
+    if (known && known.sessionId !== sessionId) throw reusedRequest(requestId);
+    const submitted = known ?? { selector, sessionId };
+    this.#keep(requestId, submitted);
+    try {
+      return await work(sessionId);
+    } catch (error) {
+      // What was refused leaves nothing; of what timed out nobody knows.
+      const isRefused = error instanceof ProtocolError && error.code !== "timeout";
+      if (isRefused && !known && this.#kept.get(requestId) === submitted) this.#kept.delete(requestId);
+      throw error;
+    }
+  }
+
+  #keep(requestId: string, submitted: Submitted): void {
+    this.#kept.delete(requestId);
+    this.#kept.set(requestId, submitted);
+    const [oldest] = this.#kept.keys();
+    if (this.#kept.size > MAX_KEPT && oldest !== undefined) this.#kept.delete(oldest);
+  }
+}
