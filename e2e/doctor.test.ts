@@ -1,10 +1,21 @@
-import { chmodSync, existsSync, readFileSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { Home } from "./support/home.ts";
 import { signal } from "./support/processes.ts";
 import { errorCode } from "./support/rows.ts";
 import type { SessionRow } from "./support/rows.ts";
+import { waitFor } from "./support/wait-for.ts";
 
 interface Problem {
   readonly kind: string;
@@ -172,6 +183,10 @@ it("I142 I81 a damaged descriptor is told with and without a daemon, and kept as
   await home.kill(worker);
   expect(await doctor(home)).toMatchObject({ code: 0, problems: [{ ...found, needs: [] }] });
   await home.ok(["daemon", "start"]);
+  expect(await home.agent(["prompt", "s", "echo no"])).toMatchObject({
+    code: 7,
+    stderr: expect.stringContaining("hint: agent doctor "),
+  });
   expect(await doctor(home)).toMatchObject({ code: 0, problems: [{ ...found, needs: [] }] });
   expect(await doctor(home, "--repair", "--yes")).toMatchObject({
     code: 0,
@@ -225,6 +240,14 @@ it("I71 a damaged journal is put aside, then resolved, each by a person's word, 
   writeFileSync(path, bytes);
   await home.ok(["daemon", "start"]);
   await home.untilState("s", "failed");
+  for (const verb of [
+    ["prompt", "s", "echo no"],
+    ["session", "resume", "s"],
+    ["session", "retry", "s"],
+  ]) {
+    const { code, stderr } = await home.agent(verb);
+    expect([code, stderr]).toEqual([6, expect.stringContaining("hint: agent doctor\n")]);
+  }
   const failed = { kind: "session_failed", repair: expect.stringContaining(`agent session resume ${row.sessionId}`) };
   const damaged = { kind: "journal_damaged", subject: row.sessionId, needs: ["loss"] };
   expect(await doctor(home)).toMatchObject({ code: 0, problems: [failed, damaged] });
@@ -262,4 +285,86 @@ it("I138 a daemon that is silent is told, and is not replaced", async () => {
   const { code, problems } = await doctor(home);
   expect([code, problems]).toMatchObject([0, [{ kind: "daemon_silent", subject: home.path }]]);
   expect(home.daemon()).toEqual(daemon);
+});
+
+it("I142 records damaged under a living daemon cost nothing: it says that it holds them, and what it says mends them", async () => {
+  await using home = await Home.open();
+  const row = await home.newSession("s", "--prompt", "sleep 600 & kept=yes");
+  const record = join(home.path, "sessions", row.sessionId, "session.json");
+  const held = (kind: string, repair: string) => ({
+    kind,
+    subject: row.sessionId,
+    reason: expect.stringContaining("the daemon holds the session in memory"),
+    repair: expect.stringContaining(repair),
+  });
+  truncateSync(record, 100);
+  const rename = `agent session rename ${row.sessionId} s`;
+  expect((await doctor(home)).problems).toEqual([held("session_unreadable", rename)]);
+  await home.ok(rename.split(" ").slice(1));
+  expect(await doctor(home)).toMatchObject({ problems: [] });
+  const descriptor = home.descriptorPath(row.sessionId);
+  const aside = join(home.files, "aside.json");
+  const daemon = home.daemon();
+  // What the daemon writes anew by itself is not damaged any more: it is looked at before it can.
+  truncateSync(descriptor, 50);
+  for (const { kind, reason, repair } of (await doctor(home)).problems) {
+    expect([kind, reason]).toEqual(["descriptor_damaged", expect.stringContaining("the daemon holds the session")]);
+    expect(repair).toContain(`move workers/${row.sessionId}.json out of the home`);
+  }
+  renameSync(descriptor, aside);
+  await waitFor(() => existsSync(descriptor), "the daemon writes the descriptor anew");
+  expect(await doctor(home)).toMatchObject({ problems: [] });
+  expect(home.daemon()).toEqual(daemon);
+  expect(await home.show("s")).toMatchObject({ pid: row.pid, state: "ready" });
+  expect((await home.ok(["prompt", "s", "echo $kept"])).stdout).toBe("yes\n");
+});
+
+/** A file in the place of a folder of the home, which stands aside; what the doctor says of it. */
+async function misplace(home: Home, name: string): Promise<readonly Problem[]> {
+  await home.newSession("s");
+  await home.ok(["daemon", "stop", "--keep-workers"]);
+  const folder = join(home.path, name);
+  renameSync(folder, `${folder}.aside`);
+  writeFileSync(folder, "", { mode: 0o600 });
+  return (await doctor(home)).problems;
+}
+
+function replace(home: Home, name: string): void {
+  rmSync(join(home.path, name));
+  renameSync(join(home.path, `${name}.aside`), join(home.path, name));
+}
+
+const misplaced = (home: Home, name: string) => ({
+  kind: "unsafe_mode",
+  subject: join(home.path, name),
+  reason: "it is not a directory",
+  repair: expect.stringContaining("put the folder back"),
+});
+
+it.each(["run", "logs", "owner", "workers", "sessions"])(
+  "I117 I151 a file in the place of %s is told with a next step, and a start says it in one line",
+  async (name) => {
+    await using home = await Home.open();
+    const problems = await misplace(home, name);
+    expect(problems).toContainEqual(misplaced(home, name));
+    // Nothing is judged by what is missing in it.
+    expect(problems.filter(({ needs }) => needs !== undefined)).toEqual([]);
+    const { code, stderr } = await home.agent(["daemon", "start", "--json"]);
+    expect(code).not.toBe(0);
+    const { error } = JSON.parse(stderr.trim().split("\n").at(-1) ?? "");
+    expect(error).toMatchObject({
+      message: expect.stringMatching(/: \S+ is not a directory$|^\S+ is not a directory$/),
+    });
+    expect(error).toMatchObject({ hint: expect.stringContaining("agent doctor") });
+    replace(home, name);
+    expect((await home.ok(["prompt", "s", "echo served"])).stdout).toBe("served\n");
+    expect(await doctor(home)).toMatchObject({ problems: [] });
+  },
+);
+
+it("a file in the place of the journal of requests is told with a next step, though a daemon starts", async () => {
+  await using home = await Home.open();
+  expect(await misplace(home, "journal")).toContainEqual(misplaced(home, "journal"));
+  replace(home, "journal");
+  expect(await doctor(home)).toMatchObject({ problems: [] });
 });

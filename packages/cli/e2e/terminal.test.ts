@@ -1,9 +1,12 @@
+import { chmodSync, statSync } from "node:fs";
+import { join } from "node:path";
 import { expect, it } from "vitest";
 import { Home } from "../../../e2e/support/home.ts";
 import { pause, waitFor } from "../../../e2e/support/wait-for.ts";
 import { Terminal } from "./terminal.ts";
 
 const CTRL_C = "\u0003";
+const CTRL_D = "\u0004";
 const CTRL_BACKSLASH = "\u001c";
 /** More than a repeat of one key press, less than the time in which a second one counts. */
 const BETWEEN_PRESSES_MS = 700;
@@ -55,6 +58,39 @@ it("ps --force-stop: Ctrl-C at the question touches nothing and exits 130", asyn
   terminal.press(CTRL_C);
   await terminal.until("nothing was touched\nstatus 130\n");
   expect((await home.show("s")).state).toBe("ready");
+});
+
+it.each([
+  { command: "session delete stopped", question: "with its transcript? [y/N]", status: 2 },
+  { command: "daemon stop", question: "interrupt them? [y/N]", status: 5 },
+  { command: "ps --force-stop", question: "stop them? [y/N]", status: 2 },
+])("$command: the end of input at the question is a no", async ({ command, question, status }) => {
+  await using home = await Home.open();
+  await home.newSession("busy");
+  await home.newSession("stopped");
+  await home.ok(["stop", "stopped"]);
+  await home.ok(["prompt", "busy", "--no-wait", "sleep 600"]);
+  const terminal = new Terminal(home, `$AGENT ${command}; echo status $?`);
+  await terminal.until(question);
+  terminal.press(CTRL_D);
+  await terminal.until(`\nstatus ${status}\n`);
+  expect(terminal.printed).toContain("error: ");
+  expect(new Set((await home.list()).map(({ name }) => name))).toEqual(new Set(["busy", "stopped"]));
+  expect((await home.show("busy")).activity).toBe("working");
+});
+
+it.each(["", " --json"])("doctor --repair%s: the end of input is a no to all that would follow", async (json) => {
+  await using home = await Home.open();
+  await home.newSession("s");
+  await home.ok(["daemon", "stop", "--force"]);
+  const folders = ["sessions", "workers"].map((name) => join(home.path, name));
+  for (const folder of folders) chmodSync(folder, 0o755);
+  const terminal = new Terminal(home, `$AGENT doctor --repair${json}; echo status $?`);
+  await terminal.until("do it? [y/N]");
+  terminal.press(CTRL_D);
+  await terminal.until("\nstatus 0\n");
+  expect(terminal.printed.match(/not agreed to/g)).toHaveLength(2);
+  expect(folders.map((folder) => statSync(folder).mode & 0o777)).toEqual([0o755, 0o755]);
 });
 
 it("daemon run says on a terminal that it serves, and Ctrl-C ends it alone", async () => {

@@ -3,6 +3,7 @@ import type { ErrorCode } from "@holdfast/client/protocol";
 
 /** What to type next where the one who failed did not say it. */
 const hints: Partial<Record<ErrorCode, string>> = {
+  unsafe_directory: "agent doctor",
   request_id_reused: "use a new --request-id, or none",
 };
 
@@ -23,7 +24,7 @@ const recoveries = ["agent session resume", "agent session retry"];
 
 /** A session that fails again is not helped by the same command: what its worker said may tell why. */
 function wayOut({ code, hint }: ProtocolError, { command, session }: Typed): string | null {
-  if (!recoveries.includes(command) || session === null) return null;
+  if (!recoveries.includes(command) || session === null || hint?.startsWith("agent doctor")) return null;
   return code === "session_failed" || hint?.startsWith(command)
     ? `agent session logs ${session} --source worker`
     : null;

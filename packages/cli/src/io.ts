@@ -1,5 +1,5 @@
-import { createInterface } from "node:readline";
 import type { Writable } from "node:stream";
+import { askLine } from "./ask-line.ts";
 
 /** The reader of our output is gone (a closed pipe, a killed terminal): nothing more can be said there. */
 export class OutputClosed extends Error {
@@ -27,7 +27,7 @@ export interface Io {
   onSignal(signal: TerminalSignal, callback: () => void): Disposable;
   /** Keys as they are pressed, Ctrl-C and Ctrl-\ among them, unseen by a shell or a package runner; only on a terminal. */
   onKeys(callback: (keys: Uint8Array) => void): Disposable;
-  /** A line from the terminal; empty when it ends. */
+  /** A line from the terminal; empty when it ends, and from then on. */
   ask(question: string): Promise<string>;
 }
 
@@ -73,15 +73,10 @@ export function systemIo(): Io {
     onKeys: rawKeys,
     ask: async (question) => {
       await stderr.write(question);
-      // Not a terminal interface: Ctrl-C must stay a signal.
-      const lines = createInterface({ input: process.stdin, terminal: false });
-      return await new Promise<string>((resolve) => {
-        lines.once("line", (line) => {
-          resolve(line.trim());
-          lines.close();
-        });
-        lines.once("close", () => resolve(""));
-      });
+      const line = await askLine(process.stdin);
+      // After the end of input the cursor still stands behind the question.
+      if (process.stdin.readableEnded) await stderr.write("\n");
+      return line;
     },
   };
 }

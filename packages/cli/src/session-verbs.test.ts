@@ -134,6 +134,14 @@ describe("a session that fails again", () => {
     expect(io.stderr.text).toBe("error: its journal is damaged\nhint: agent session logs build --source worker\n");
   });
 
+  it.each(["resume", "retry"])("%s is told of the doctor where only that helps", async (verb) => {
+    await daemon.serve(() => {
+      throw new ProtocolError("session_failed", "its journal is damaged", { hint: "agent doctor" });
+    });
+    expect(await session(verb, "build")).toBe(6);
+    expect(io.stderr.text).toContain("hint: agent doctor\n");
+  });
+
   it("a prompt to it is", async () => {
     await daemon.serve(() => {
       throw new ProtocolError("session_failed", "failed", { hint: "agent session resume" });

@@ -82,6 +82,6 @@ function startFailed(home: string, why: string, said: string): ProtocolError {
   const last = said.trim().split("\n").at(-1) ?? "";
   const message = `the daemon for ${home} did not start: ${why}${last ? `: ${last}` : ""}`;
   return new ProtocolError("daemon_start_failed", message, {
-    hint: "agent daemon logs, or agent daemon run to see it",
+    hint: "agent doctor, agent daemon logs, or agent daemon run to see it",
   });
 }

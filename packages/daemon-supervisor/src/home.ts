@@ -8,7 +8,7 @@ import { socketPathFits } from "@holdfast/shared-process";
 import { ProtocolError } from "@holdfast/client/protocol";
 
 /** The folders of a home (DESIGN §4). All 0700, whatever the umask. */
-const homeFolders = ["owner", "workers", "sessions", "run", "logs"] as const;
+export const homeFolders = ["owner", "workers", "sessions", "run", "logs"] as const;
 
 export const workersFolder = (home: string): string => `${home}/workers`;
 export const sessionsFolder = (home: string): string => `${home}/sessions`;

@@ -1,4 +1,4 @@
-import { awaitGate, closeInherited } from "@holdfast/shared-process";
+import { awaitGate, closeInherited, reasonOf } from "@holdfast/shared-process";
 import { supervisorOrdersSchema } from "@holdfast/session-worker/transport";
 import { runSupervisor } from "./main.ts";
 
@@ -11,10 +11,13 @@ async function main(): Promise<number> {
   return runSupervisor({ ...orders, foreground: false });
 }
 
-void main().then(
-  (code) => process.exit(code),
-  (error: unknown) => {
-    process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
-    process.exit(1);
-  },
-);
+/** One line, the last: the command line shows it of a start that failed (I151). Above it, of a bug alone, where it is. */
+function fail(error: unknown): void {
+  const isKnown = error instanceof Error && "code" in error;
+  const where = isKnown || !(error instanceof Error) ? "" : `${error.stack ?? ""}\n`;
+  process.stderr.write(`${where}${reasonOf(error).replaceAll(/\s+/g, " ")}\n`);
+  process.exit(1);
+}
+
+process.on("uncaughtException", fail);
+void main().then((code) => process.exit(code), fail);

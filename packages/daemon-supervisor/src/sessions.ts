@@ -46,7 +46,7 @@ export class Sessions {
         "session_quarantined",
         `session ${sessionId} is quarantined: ${why ?? "its record is gone"}`,
         {
-          hint: "its files are left as they are; look at them before anything else",
+          hint: "agent doctor tells the way out; its files are left as they are",
         },
       );
     }

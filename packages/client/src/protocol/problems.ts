@@ -5,8 +5,10 @@ export const problemKinds = {
   daemon_silent: "the daemon runs and does not answer",
   daemon_protocol: "the daemon speaks another protocol than this command",
   daemon_stale: "the daemon is of another version than this command",
-  session_unreadable: "a session's own record cannot be understood; the session is inert",
-  descriptor_damaged: "the record of a worker cannot be understood; its session is inert",
+  session_unreadable:
+    "a session's own record cannot be understood; the session is inert, unless a daemon has it in memory",
+  descriptor_damaged:
+    "the record of a worker cannot be understood; its session is inert, unless a daemon has it in memory",
   session_quarantined: "a session's records do not prove what they say; the session is inert",
   worker_unknown: "nobody can tell whether a worker lives, so its session waits",
   stop_degraded: "a stop has not ended within ten minutes",
@@ -21,7 +23,8 @@ export const problemKinds = {
   requests_set_aside: "a damaged journal of requests is kept as evidence; what it remembered is forgotten",
   intent_unfinished: "a stop was written for a session that does not exist",
   leftover: "a process that a session left still runs",
-  unsafe_mode: "others may read, write or enter what is the user's alone",
+  unsafe_mode:
+    "others may read, write or enter what is the user's alone, or something else is in the place of a folder",
   narrow_signals: "signals are not bound to a process by the kernel: a short window remains",
   no_peer_check: "the user at the other end of a socket cannot be checked; the directory's mode is the check",
   not_seen: "something could not be looked at: what is missing here may exist all the same",

@@ -56,3 +56,22 @@ it("I142 a damaged descriptor and one without a session are for a person, a bare
   const quarantined = [{ sessionId: damaged, reason: "its descriptor is not JSON" }];
   expect(viewHome(home, [])).toMatchObject({ quarantined, bare: [bare], problems: [expect.stringContaining(damaged)] });
 });
+
+it("I117 a session whose record could not be looked for, or not be read, is not said to have none", () => {
+  const sessionId = "0b0e4a3e-3c53-4b3f-8f3c-3d7f0c7f3a11";
+  writeFileSync(`${home}/workers/${sessionId}.json`, JSON.stringify(descriptorOf(sessionId)));
+  const why = (): string[] => viewHome(home, []).quarantined.map(({ reason }) => reason);
+  expect(why()).toEqual(["it has a worker record but no session record"]);
+  mkdirSync(`${home}/sessions/${sessionId}`);
+  writeFileSync(`${home}/sessions/${sessionId}/session.json`, "damage");
+  expect(why()).toEqual(["session.json is not JSON"]);
+  rmSync(`${home}/sessions`, { recursive: true });
+  writeFileSync(`${home}/sessions`, "no directory");
+  expect(why()).toEqual(["its session record could not be looked for"]);
+});
+
+function descriptorOf(sessionId: string) {
+  const paths = { socketPath: "/s", lifelinePath: null };
+  const process = { generation: "g", identity, token: "t", marker: "k", ...paths };
+  return { schemaVersion: 2, epoch: 2, updatedAt: "", sessionId, lifecycle: "ready", process, launches: [] };
+}

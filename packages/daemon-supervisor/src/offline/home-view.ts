@@ -61,11 +61,17 @@ export function viewHome(
     descriptors: [],
     intents: new Map(),
   });
-  const reads = attempt<RecordRead<SessionSummary>[]>(() => readSummaries(nodeFileSystem, home), []);
+  const listed = attempt<RecordRead<SessionSummary>[] | null>(() => readSummaries(nodeFileSystem, home), null);
+  const reads = listed ?? [];
+  const unreadable = new Map(reads.flatMap((read) => (read.kind === "record" ? [] : [[read.sessionId, read.reason]])));
   const records = new Map(
     reads.flatMap((read) => (read.kind === "record" ? [[read.record.sessionId, read.record]] : [])),
   );
-  const { workers, quarantined } = sort(files, records, observer);
+  const { workers, quarantined } = sort(files, {
+    records,
+    observer,
+    whyNone: (sessionId) => unreadable.get(sessionId) ?? (listed === null ? UNLISTED : NO_RECORD),
+  });
   for (const read of files.descriptors)
     if (read.kind !== "descriptor") problems.push(`${home}: ${read.sessionId}: ${whyKept(read)}`);
   return {
@@ -82,15 +88,22 @@ export function viewHome(
 }
 
 const NO_RECORD = "it has a worker record but no session record";
+const UNLISTED = "its session record could not be looked for";
 
 /** A number that only an older form names is looked at by daemons alone, which prove it and write it down (I90). */
 const whyKept = (read: Exclude<DescriptorRead, { kind: "descriptor" }>): string =>
   read.kind === "damaged" ? read.reason : OLDER_FORM;
 
+interface Sorting {
+  readonly records: ReadonlyMap<string, SessionSummary>;
+  readonly observer: ProcessObserver;
+  /** Of a session without a record that can be read. */
+  readonly whyNone: (sessionId: string) => string;
+}
+
 function sort(
   { descriptors }: WorkerFiles,
-  records: ReadonlyMap<string, SessionSummary>,
-  observer: ProcessObserver,
+  { records, observer, whyNone }: Sorting,
 ): Pick<HomeView, "workers" | "quarantined"> {
   const workers: WorkerView[] = [];
   const quarantined: { sessionId: string; reason: string }[] = [];
@@ -102,7 +115,7 @@ function sort(
     }
     const { descriptor } = read;
     const record = records.get(sessionId) ?? null;
-    if (record === null) quarantined.push({ sessionId, reason: NO_RECORD });
+    if (record === null) quarantined.push({ sessionId, reason: whyNone(sessionId) });
     workers.push({ sessionId, descriptor, record, verdict: verdictOf(observer, descriptor.process).kind });
   }
   return { workers, quarantined };

@@ -1,3 +1,4 @@
+import { ProtocolError } from "@holdfast/client/protocol";
 import { nodeFileSystem, openJournal, replaceFile } from "@holdfast/recovery-journal";
 import type { FileSystem } from "@holdfast/recovery-journal";
 import { mkdtempSync, rmSync, symlinkSync } from "node:fs";
@@ -56,4 +57,11 @@ it("I168 a journal on a disk that became read-only is one that takes nothing, an
   const refused = await open(failing("EROFS"));
   expect(refused).toMatchObject({ code: "journal_unavailable" });
   expect([takesNothing(refused), takesNothing(await open(failing("EIO")))]).toEqual([true, false]);
+});
+
+it("names the doctor for a session whose files fail every resume, and for no other", () => {
+  const hint = "agent session resume s";
+  const failed = (reason: string) => asProtocolError(new ProtocolError("session_failed", reason, { hint }));
+  expect(failed("/s/journal/e1: corrupt; agent doctor tells the way out")).toMatchObject({ hint: "agent doctor" });
+  expect(failed("its directory is gone")).toMatchObject({ hint });
 });

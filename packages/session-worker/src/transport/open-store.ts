@@ -24,6 +24,9 @@ export interface OpenStoreOptions {
   readonly now?: () => number;
 }
 
+/** What no other start changes, a person has to decide. */
+const WAY_OUT = "; agent doctor tells the way out";
+
 /**
  * Claims a session's files for one writer (I144). The journal decides; the transcript is touched only behind it. An
  * unresolved quarantine is as good as the damage itself: what was accepted, and what ran, is not known, so nothing is served
@@ -45,7 +48,8 @@ export async function openSessionStore(options: OpenStoreOptions): Promise<OpenS
   if (opened.kind === "owned") return { kind: "owned" };
   if (opened.kind === "refused") {
     // An error of the disk says nothing about the bytes: the next try may read them.
-    return { kind: "refused", reason: `${opened.path}: ${opened.message}`, mayPass: opened.why === "unreadable" };
+    const mayPass = opened.why === "unreadable";
+    return { kind: "refused", reason: `${opened.path}: ${opened.message}${mayPass ? "" : WAY_OUT}`, mayPass };
   }
   const { journal, report } = opened;
   const [quarantine] = journal.quarantines();
@@ -55,7 +59,7 @@ export async function openSessionStore(options: OpenStoreOptions): Promise<OpenS
     const where = evidence === null ? "" : `, kept as ${evidence}`;
     return {
       kind: "refused",
-      reason: `${directory}/journal: quarantine ${id} (${why}${where}) is not resolved`,
+      reason: `${directory}/journal: quarantine ${id} (${why}${where}) is not resolved${WAY_OUT}`,
       mayPass: false,
     };
   }

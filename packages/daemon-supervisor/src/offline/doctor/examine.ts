@@ -6,7 +6,7 @@ import type { Finding, Seen } from "./seen.ts";
 /** Pure. The home first: while it has no owner nothing else can be repaired. */
 export const judge = (seen: Seen): Finding[] => [
   ...judgeHome(seen),
-  ...seen.sessions.flatMap((session) => judgeSession(session, seen.now)),
+  ...seen.sessions.flatMap((session) => judgeSession(session, seen)),
 ];
 
 /** What is wrong with a home, by looking alone: no daemon is started, nothing is changed. */

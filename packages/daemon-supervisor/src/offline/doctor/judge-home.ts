@@ -1,23 +1,14 @@
 import { repairable, told } from "./finding.ts";
-import type { Finding, SeenHome } from "./seen.ts";
+import type { Finding, Seen, SeenHome } from "./seen.ts";
+import { holdsAlone } from "./served.ts";
 
 const FORCE_STOP = "agent ps --force-stop";
 const RESTART = "agent daemon restart keeps the workers";
 
 /** Pure: what is wrong with a home as a whole. */
-export const judgeHome = (seen: SeenHome): Finding[] => [
+export const judgeHome = (seen: Seen): Finding[] => [
   // First: in a home that others may enter no daemon starts, and nothing else is repaired.
-  ...seen.unsafe.map(({ folder, reason, paths }) =>
-    paths.length === 0
-      ? told({ kind: "unsafe_mode", subject: folder, reason }, "use a home of your own, of mode 700")
-      : repairable(
-          { kind: "unsafe_mode", subject: folder, reason },
-          {
-            repair: "take all rights of others away, from directories and files of this user alone",
-            action: { by: "command", what: "make_private", paths },
-          },
-        ),
-  ),
+  ...unsafeFindings(seen),
   ...ownerFindings(seen),
   ...daemonFindings(seen),
   ...seen.lost.map((pid) =>
@@ -33,8 +24,29 @@ export const judgeHome = (seen: SeenHome): Finding[] => [
   ...requestFindings(seen),
   ...orphanFindings(seen),
   ...capabilityFindings(seen),
-  ...seen.unseen.map(({ subject, reason }) => told({ kind: "not_seen", subject, reason })),
+  ...unseenFindings(seen),
 ];
+
+const unsafeFindings = ({ unsafe }: SeenHome): Finding[] =>
+  unsafe.map((found) => {
+    const what = { kind: "unsafe_mode", subject: found.folder, reason: found.reason } as const;
+    if ("next" in found) return told(what, found.next);
+    const repair = "take all rights of others away, from directories and files of this user alone";
+    return repairable(what, { repair, action: { by: "command", what: "make_private", paths: found.paths } });
+  });
+
+/** What is no directory could not be listed either: that is told once. */
+const unseenFindings = ({ unseen, unsafe }: SeenHome): Finding[] =>
+  unseen
+    .filter(({ subject }) => !unsafe.some((found) => found.folder === subject && "next" in found))
+    .map(({ subject, reason, denied }) =>
+      told(
+        { kind: "not_seen", subject, reason },
+        denied
+          ? "make it accessible to this user (chmod u+rwx), then look again; until then nothing is judged by what is missing in it"
+          : "look again: nothing is judged by what is missing in it",
+      ),
+    );
 
 function ownerFindings({ owner, home, epoch, answer }: SeenHome): Finding[] {
   // Whatever cannot be told of its process: one that answers is there.
@@ -109,8 +121,11 @@ function requestFindings({ home, requests, requestsAside }: SeenHome): Finding[]
   ];
 }
 
-const orphanFindings = ({ orphans }: SeenHome): Finding[] =>
-  orphans.map(({ identity, command, workerId, doubt }) => {
+/** What a session runs whose worker the daemon alone can name is its work, and was left by nobody. */
+function orphanFindings({ orphans, sessions }: Seen): Finding[] {
+  const served = new Set(sessions.filter(holdsAlone).map(({ sessionId }) => sessionId));
+  const left = orphans.filter(({ workerId }) => workerId === null || !served.has(workerId));
+  return left.map(({ identity, command, workerId, doubt }) => {
     const whose = workerId === null ? "of a session that no record names" : `of ${workerId}`;
     const reason = `${command}, left ${whose}${doubt === null ? "" : `: ${doubt}`}`;
     return told(
@@ -118,6 +133,7 @@ const orphanFindings = ({ orphans }: SeenHome): Finding[] =>
       doubt === null ? FORCE_STOP : undefined,
     );
   });
+}
 
 function capabilityFindings({ capabilities }: SeenHome): Finding[] {
   if (capabilities === null) return [];

@@ -1,11 +1,18 @@
 import type { Assertion } from "@holdfast/client/protocol";
 import { DEGRADED_MS } from "../../times.ts";
 import { repairable, told } from "./finding.ts";
-import type { Finding, SeenSession } from "./seen.ts";
+import { unreadFindings } from "./judge-unread.ts";
+import type { Finding, SeenHome, SeenSession } from "./seen.ts";
+import { holdsRecord, isDamaged } from "./served.ts";
+
+type Around = Pick<SeenHome, "now" | "answer">;
+type Daemon = Around["answer"]["kind"];
 
 /** Pure: what is wrong with one session. */
-export function judgeSession(seen: SeenSession, now: number): Finding[] {
-  const inert = inertFindings(seen);
+export function judgeSession(seen: SeenSession, { now, answer: { kind: daemon } }: Around): Finding[] {
+  const unread = unreadFindings(seen);
+  if (unread.length > 0) return unread;
+  const inert = holdsRecord(seen) ? [] : inertFindings(seen, daemon);
   if (inert.length > 0) return inert;
   return [
     ...workerFindings(seen),
@@ -21,17 +28,21 @@ const goneWords = ({ life }: SeenSession): readonly Assertion[] => (life.kind ==
 const andLife = (reason: string, { life }: SeenSession): string =>
   life.kind === "gone" ? reason : `${reason}; ${life.why}`;
 
-const isDamaged = (
-  descriptor: SeenSession["descriptor"],
-): descriptor is Extract<SeenSession["descriptor"], { damaged: string }> =>
-  descriptor !== null && "damaged" in descriptor;
 const readable = ({ descriptor }: SeenSession) => (descriptor === null || isDamaged(descriptor) ? null : descriptor);
 
-function inertFindings(seen: SeenSession): Finding[] {
+function endIt(daemon: Daemon, { row }: SeenSession): string {
+  if (row?.state === "stopping") return "look again once its stop has ended";
+  // A daemon that lives and does not say so may well have the session in memory, and its worker at work.
+  return daemon === "silent" || daemon === "other_protocol"
+    ? "look again once the daemon answers: it may hold the session in memory"
+    : "end that process, then look again";
+}
+
+function inertFindings(seen: SeenSession, daemon: Daemon): Finding[] {
   const { sessionId: subject, record, descriptor, intents, row } = seen;
   if (record?.kind === "unreadable") {
     const what = { kind: "session_unreadable", subject, reason: andLife(record.reason, seen) } as const;
-    if (seen.life.kind === "alive") return [told(what, "end that process, then look again")];
+    if (seen.life.kind === "alive") return [told(what, endIt(daemon, seen))];
     return [
       repairable(what, {
         repair: "move its whole directory, and what names it, to damaged/ in the home; nothing is deleted",
@@ -40,10 +51,11 @@ function inertFindings(seen: SeenSession): Finding[] {
       }),
     ];
   }
-  if (isDamaged(descriptor)) return [released(seen, "descriptor_damaged", descriptor.damaged)];
+  if (isDamaged(descriptor)) return [released({ seen, daemon }, "descriptor_damaged", descriptor.damaged)];
   if (record === null && descriptor !== null)
-    return [released(seen, "session_quarantined", "it has a worker record but no session record")];
-  if (row?.state === "quarantined") return [released(seen, "session_quarantined", row.reason ?? "it is not said why")];
+    return [released({ seen, daemon }, "session_quarantined", "it has a worker record but no session record")];
+  if (row?.state === "quarantined")
+    return [released({ seen, daemon }, "session_quarantined", row.reason ?? "it is not said why")];
   if (record !== null || intents.length === 0) return [];
   return [
     repairable(
@@ -53,10 +65,15 @@ function inertFindings(seen: SeenSession): Finding[] {
   ];
 }
 
-function released(seen: SeenSession, kind: "descriptor_damaged" | "session_quarantined", why: string): Finding {
+interface Inert {
+  readonly seen: SeenSession;
+  readonly daemon: Daemon;
+}
+
+function released({ seen, daemon }: Inert, kind: "descriptor_damaged" | "session_quarantined", why: string): Finding {
   const { sessionId: subject } = seen;
   const what = { kind, subject, reason: andLife(why, seen) };
-  if (seen.life.kind === "alive") return told(what, "end that process, then look again");
+  if (seen.life.kind === "alive") return told(what, endIt(daemon, seen));
   return repairable(what, {
     repair: "keep its worker record beside, as evidence, and let the session rest, stopped, until a person resumes it",
     needs: goneWords(seen),
@@ -105,7 +122,7 @@ function stopFindings(seen: SeenSession, now: number): Finding[] {
   ];
 }
 
-function failureFindings({ sessionId: subject, record, descriptor, row }: SeenSession): Finding[] {
+function failureFindings({ sessionId: subject, record, descriptor, row, journal }: SeenSession): Finding[] {
   if (record?.kind !== "record") return [];
   const { failure: kept, secretNames } = record.record;
   if (row?.state === "ready" && row.reason !== null)
@@ -117,7 +134,9 @@ function failureFindings({ sessionId: subject, record, descriptor, row }: SeenSe
   const names = failure?.code === "needs_fresh_environment" ? secretNames : [];
   const reason = row?.reason ?? failure?.reason ?? "its reason was not recorded";
   const resume = ["agent session resume", subject, ...names.map((name) => `--env ${name}`)].join(" ");
-  return [told({ kind: "session_failed", subject, reason }, resume)];
+  const isServable = journal.kind === "fresh" || (journal.kind === "ok" && journal.quarantines.length === 0);
+  const next = isServable ? resume : `first what is told of its journal, then ${resume}`;
+  return [told({ kind: "session_failed", subject, reason }, next)];
 }
 
 /** While a worker lives, what is begun is merely running. */
@@ -134,6 +153,12 @@ function doubtFindings(seen: SeenSession): Finding[] {
   ];
 }
 
+/** What may not be read is not damaged either. */
+const nextOf = ({ message, path }: { message: string; path: string }, subject: string): string =>
+  /\b(?:EACCES|EPERM)\b/.test(message)
+    ? `make it readable for this user: then agent session resume ${subject} brings the session back`
+    : `agent journal show ${path}`;
+
 const resting = ["failed", "passivated", "stopped"];
 
 function journalFindings(seen: SeenSession): Finding[] {
@@ -146,7 +171,7 @@ function journalFindings(seen: SeenSession): Finding[] {
     const at = journal.offset === null ? "" : ` at byte ${journal.offset}`;
     const reason = `${journal.path}${at}: ${journal.message}`;
     if (journal.why !== "corrupt" && journal.why !== "oversize")
-      return [told({ kind: "journal_unreadable", subject, reason }, `agent journal show ${journal.path}`)];
+      return [told({ kind: "journal_unreadable", subject, reason }, nextOf(journal, subject))];
     const what = { kind: "journal_damaged", subject, reason } as const;
     if (!isUsable) return [told(what, `agent session stop ${subject}, then look again`)];
     const repair = "put it aside with all its bytes; the session stays failed until that is resolved, too";

@@ -54,6 +54,7 @@ const session: SeenSession = {
   record: { kind: "record", record: sessionRecordOf(ID) },
   descriptor: null,
   intents: [],
+  denied: [],
   journal: { kind: "fresh" },
   life: { kind: "gone" },
   row: null,
@@ -136,7 +137,7 @@ const cases: Readonly<Record<ProblemKind, Partial<Seen>>> = {
   unsafe_mode: { unsafe: [{ folder: "/h/workers", reason: "others may enter it", paths: ["/h/workers"] }] },
   narrow_signals: { capabilities: { boundSignals: false, peers: true, reason: "no library" } },
   no_peer_check: { capabilities: { boundSignals: true, peers: false, reason: "no library" } },
-  not_seen: { unseen: [{ subject: "processes", reason: "hidepid" }] },
+  not_seen: { unseen: [{ subject: "processes", reason: "hidepid", denied: false }] },
 };
 
 const find = (more: Partial<Seen>): Finding[] => judge({ ...home, ...more });
@@ -179,6 +180,80 @@ describe("judge", () => {
       expect(find(seen).map(({ action }) => action)).toEqual([null]);
   });
 
+  describe("of a session that a living daemon serves", () => {
+    const alive = { kind: "alive", why: "process 5 runs" } as const;
+    const unreadable = { kind: "unreadable", sessionId: ID, reason: "it is not JSON" } as const;
+    const row = { ...rowOf("ready"), name: "s", pid: 5 };
+    const damaged = { damaged: "it is not JSON" };
+
+    it.each([
+      { record: unreadable, kind: "session_unreadable", next: `agent session rename ${ID} s writes it anew` },
+      { record: null, descriptor: damaged, kind: "session_unreadable", next: "put its folder back" },
+      { descriptor: damaged, kind: "descriptor_damaged", next: `move workers/${ID}.json out of the home` },
+      { descriptor: damaged, denied: ["/h/x: EACCES"], kind: "not_seen", next: "make it readable" },
+    ])("nobody is told to end its process: $kind", ({ kind, next, ...more }) => {
+      const [first, ...others] = find(ofSession({ life: alive, row, ...more }));
+      expect(first?.problem).toMatchObject({ kind, repair: expect.stringContaining(next) });
+      expect(first?.problem.reason).toContain("the daemon holds the session in memory");
+      for (const { problem } of [first, ...others].filter((found) => found !== undefined))
+        expect([problem.repair, problem.needs]).toEqual([expect.not.stringContaining("end that process"), undefined]);
+    });
+
+    it("what it runs was left by nobody, and what an earlier worker of a sound one left was", () => {
+      expect(kindsOf({ orphans: [orphan], ...ofSession({ row, descriptor: damaged }) })).toEqual([
+        "descriptor_damaged",
+      ]);
+      const named = descriptorOf({}, { kind: "current", basis: "kernel-id" });
+      expect(kindsOf({ orphans: [orphan], ...ofSession({ row, descriptor: named }) })).toEqual(["leftover"]);
+      expect(kindsOf({ orphans: [orphan], ...ofSession({ row: null, descriptor: damaged }) })).toEqual([
+        "leftover",
+        "descriptor_damaged",
+      ]);
+    });
+
+    it("of one at rest the daemon has no record in memory, and of one that stops it soon has none", () => {
+      const resting = find(ofSession({ record: unreadable, row: rowOf("stopped") }));
+      expect(resting).toMatchObject([{ problem: { needs: ["loss"] }, action: { repair: "set_aside_session" } }]);
+      const stopping = find(ofSession({ record: unreadable, life: alive, row: rowOf("stopping") }));
+      expect(stopping).toMatchObject([{ problem: { repair: "look again once its stop has ended" }, action: null }]);
+    });
+
+    it("a daemon that is silent may hold it, too", () => {
+      const silent = { owner: { kind: "alive", record: owner }, answer: { kind: "silent" } } as const;
+      const found = find({ ...silent, ...ofSession({ record: unreadable, life: alive }) });
+      expect(found.at(-1)?.problem.repair).toContain("once the daemon answers");
+    });
+  });
+
+  it("what this user may not read is not damaged, and comes back with its rights", () => {
+    const denied = ["/h/sessions/s/session.json: EACCES"];
+    const unreadable = { kind: "unreadable", sessionId: ID, reason: "session.json is unreadable" } as const;
+    const seen = { record: unreadable, denied };
+    const [found, ...others] = find(ofSession(seen));
+    expect(others).toEqual([]);
+    expect(found?.problem).toMatchObject({ kind: "not_seen", subject: ID, reason: denied[0] });
+    expect(found?.problem.repair).toMatch(/make it readable .* the next start of a daemon brings the session back/);
+    const row = rowOf("quarantined", unreadable.reason);
+    expect(find(ofSession({ ...seen, row }))[0]?.problem.repair).toContain("agent daemon restart");
+    expect(find(ofSession({ row }))).toMatchObject([
+      { action: null, problem: { repair: expect.stringContaining("agent daemon restart") } },
+    ]);
+    const journal = { ...refused("unreadable"), message: "EACCES: permission denied, open '/j/e1'" };
+    expect(find(ofSession({ journal }))[0]?.problem).toMatchObject({
+      kind: "journal_unreadable",
+      repair: expect.stringContaining("make it readable"),
+    });
+  });
+
+  it("I117 tells what could not be listed once, with a next step", () => {
+    const unseen = [{ subject: "/h/sessions", reason: "ENOTDIR", denied: false }];
+    const unsafe = [{ folder: "/h/sessions", reason: "it is not a directory", next: "put it back" }];
+    expect(kindsOf({ unseen, unsafe })).toEqual(["unsafe_mode"]);
+    expect(find({ unseen: [{ subject: "/h/sessions", reason: "EACCES", denied: true }] })[0]?.problem.repair).toContain(
+      "chmod u+rwx",
+    );
+  });
+
   it("an owner that answers needs no assertion, whatever can be seen of it", () => {
     expect(kindsOf({ ...cases.owner_unknown, answer: answers })).toEqual([]);
   });
@@ -196,6 +271,14 @@ describe("judge", () => {
   it("I142 one session's trouble hides no other's", () => {
     const sessions = [...(cases.descriptor_damaged.sessions ?? []), ...(cases.session_failed.sessions ?? [])];
     expect(kindsOf({ sessions })).toEqual(["descriptor_damaged", "session_failed"]);
+  });
+
+  it("tells of a failed session with a damaged journal to mend that first", () => {
+    const [failed] = find(ofSession({ row: rowOf("failed", "bad"), journal: refused("corrupt") }));
+    expect(failed?.problem).toMatchObject({
+      kind: "session_failed",
+      repair: expect.stringMatching(/^first .*journal/),
+    });
   });
 
   it("names the values that a failed session needs", () => {

@@ -1,15 +1,16 @@
 import { existsSync, readdirSync } from "node:fs";
 import { VERSION } from "@holdfast/client/protocol";
 import type { SessionRow } from "@holdfast/client/protocol";
-import { nodeFileSystem, readJournal } from "@holdfast/recovery-journal";
-import type { JournalReport } from "@holdfast/recovery-journal";
-import { createObserver, probeLifeline, reasonOf, systemClock } from "@holdfast/shared-process";
+import { nodeFileSystem, readBounded, readJournal } from "@holdfast/recovery-journal";
+import type { FileSystem, JournalReport } from "@holdfast/recovery-journal";
+import { createObserver, errnoOf, probeLifeline, reasonOf, systemClock } from "@holdfast/shared-process";
 import type { ProcessObserver } from "@holdfast/shared-process";
-import { epochsOf, operationKinds, sessionDirectory } from "@holdfast/session-worker/transport";
+import { epochsOf, operationKinds, sessionDirectory, sessionRecordPath } from "@holdfast/session-worker/transport";
 import { readAllSessions } from "../../session-record-file.ts";
 import type { RecordRead } from "../../session-record-file.ts";
 import { readWorkerFiles } from "../../descriptor-files.ts";
 import type { DescriptorRead, WorkerFiles } from "../../descriptor-files.ts";
+import { descriptorPath } from "../../descriptor.ts";
 import { requestsFolder } from "../../home.ts";
 import { lifeOf } from "../../life.ts";
 import type { LifeParts } from "../../life.ts";
@@ -18,30 +19,34 @@ import { canonical } from "../discover.ts";
 import { survey } from "../survey.ts";
 import type { Survey } from "../survey.ts";
 import { askDaemon } from "./answer.ts";
-import { unsafeBelow } from "./modes.ts";
+import { misplacedIn, unsafeBelow } from "./modes.ts";
 import type { Answer, Seen, SeenSession } from "./seen.ts";
 
 type Attempt = <T>(subject: string, look: () => T, otherwise: T) => T;
 
 /** Looks at everything of a home, processes first, and changes nothing. What cannot be looked at says so, and fails nothing else. */
-export async function lookAt(home: string): Promise<Seen> {
-  const unseen: { subject: string; reason: string }[] = [];
+export async function lookAt(home: string, fs: FileSystem = nodeFileSystem): Promise<Seen> {
+  const unseen: Seen["unseen"][number][] = [];
+  const unread = (subject: string, error: unknown): void => {
+    if (unseen.some((known) => known.subject === subject)) return;
+    unseen.push({ subject, reason: reasonOf(error), denied: isDenial(errnoOf(error)) });
+  };
   const attempt: Attempt = (subject, look, otherwise) => {
     try {
       return look();
     } catch (error) {
-      unseen.push({ subject, reason: reasonOf(error) });
+      unread(subject, error);
       return otherwise;
     }
   };
   const surveyed = survey(home);
   const { scan, homes, orphans } = surveyed;
   if (scan.kind === "incomplete")
-    unseen.push({ subject: "processes", reason: scan.problem ?? "not all could be listed" });
+    unseen.push({ subject: "processes", reason: scan.problem ?? "not all could be listed", denied: false });
   const view = homes[0];
   const owner = view?.owner ?? { kind: "none" };
   const answer = await askDaemon(home, owner).catch((error: unknown): Answer => {
-    unseen.push({ subject: "the daemon", reason: reasonOf(error) });
+    unread("the daemon", error);
     return { kind: "none" };
   });
   const observer = createObserver({ mode: "narrow" });
@@ -49,7 +54,7 @@ export async function lookAt(home: string): Promise<Seen> {
   return {
     home,
     owner,
-    epoch: attempt(`${home}/owner`, () => epochsOf(nodeFileSystem, home)[0] ?? null, null),
+    epoch: attempt(`${home}/owner`, () => epochsOf(fs, home)[0] ?? null, null),
     answer,
     lost: (view?.lost ?? []).map(({ identity }) => identity.pid),
     requests: attempt<JournalReport>(requestsFolder(home), () => readJournal(requestsFolder(home), []), {
@@ -58,9 +63,9 @@ export async function lookAt(home: string): Promise<Seen> {
     requestsAside: attempt(home, () => requestsAside(home), []),
     // What belongs to no home that is known may be of another one: `agent ps` lists it.
     orphans: orphans.filter(({ home: of }) => of !== null && canonical(of) === own),
-    unsafe: attempt(home, () => unsafeBelow(home), []),
+    unsafe: attempt(home, () => [...misplacedIn(home), ...unsafeBelow(home, { unread })], []),
     capabilities: attempt("this machine", () => observer.capabilities(), null),
-    sessions: sessionsOf({ home, observer, surveyed, answer, attempt }),
+    sessions: sessionsOf({ home, fs, observer, surveyed, answer, attempt }),
     unseen,
     version: VERSION,
     now: systemClock.now(),
@@ -76,6 +81,7 @@ const requestsAside = (home: string): string[] =>
 
 interface Looking {
   readonly home: string;
+  readonly fs: FileSystem;
   readonly observer: ProcessObserver;
   readonly surveyed: Survey;
   readonly answer: Answer;
@@ -83,16 +89,15 @@ interface Looking {
 }
 
 function sessionsOf(looking: Looking): SeenSession[] {
-  const { home, observer, surveyed, answer, attempt } = looking;
-  const files = attempt<WorkerFiles>(`${home}/workers`, () => readWorkerFiles(nodeFileSystem, home), {
-    descriptors: [],
-    intents: new Map(),
-  });
-  const reads = attempt<RecordRead[]>(`${home}/sessions`, () => readAllSessions(nodeFileSystem, home), []);
+  const { home, fs, observer, surveyed, answer, attempt } = looking;
+  const files = attempt<WorkerFiles | null>(`${home}/workers`, () => readWorkerFiles(fs, home), null);
+  const reads = attempt<RecordRead[] | null>(`${home}/sessions`, () => readAllSessions(fs, home), null);
+  // A list that failed is not an empty one: nothing is judged by what is missing in it (I117).
+  if (files === null || reads === null) return [];
   const records = new Map(reads.map((read) => [idOf(read), read]));
   const descriptors = new Map(files.descriptors.map((read) => [read.sessionId, read]));
   const rows = new Map(answer.kind === "answers" ? answer.rows.map((row) => [row.sessionId, row]) : []);
-  const parts: LifeParts = { home, fs: nodeFileSystem, observer, scan: surveyed.scan, descriptors: files.descriptors };
+  const parts: LifeParts = { home, fs, observer, scan: surveyed.scan, descriptors: files.descriptors };
   return [...new Set([...records.keys(), ...descriptors.keys(), ...files.intents.keys()])].flatMap((sessionId) => {
     const known = {
       read: records.get(sessionId),
@@ -126,10 +131,23 @@ function sessionOf(sessionId: string, { read, descriptor, intents, row }: Known,
     record: read ?? null,
     descriptor: descriptor === undefined ? null : seenDescriptor(descriptor, observer),
     intents,
+    denied: [
+      ...(read?.kind === "unreadable" && isDenial(read.errno)
+        ? [`${sessionRecordPath(home, sessionId)}: ${read.errno}`]
+        : []),
+      ...(descriptor?.kind === "damaged" ? deniedAt(fs, descriptorPath(home, sessionId)) : []),
+    ],
     journal,
     life: isSound ? { kind: "gone" } : lifeOf(parts, sessionId),
     row,
   };
+}
+
+const isDenial = (errno: unknown): boolean => errno === "EACCES" || errno === "EPERM";
+
+function deniedAt(fs: FileSystem, path: string): string[] {
+  const read = readBounded(fs, path, 0);
+  return read.kind === "unreadable" && isDenial(read.errno) ? [`${path}: ${read.errno}`] : [];
 }
 
 /** Of an older form, a start of the daemon decides what it is worth; until then it says nothing. */

@@ -1,13 +1,20 @@
 import { chmodSync, lstatSync, readdirSync } from "node:fs";
 import type { Stats } from "node:fs";
 import { errnoOf } from "@holdfast/shared-process";
+import { homeFolders, requestsFolder } from "../../home.ts";
 
-/** What is unsafe in one directory, itself included. */
-export interface UnsafeFolder {
-  readonly folder: string;
-  readonly reason: string;
-  /** Those that can be made private, the directory first; empty where nothing here may be touched. */
-  readonly paths: readonly string[];
+/** What is unsafe in one directory, itself included. `paths`: those that can be made private, the directory first. */
+export type UnsafeFolder = { readonly folder: string; readonly reason: string } & (
+  | { readonly paths: readonly string[] }
+  /** Nothing here may be touched; what a person can do. */
+  | { readonly next: string }
+);
+
+export interface ModesLook {
+  readonly depth?: number;
+  readonly readdir?: (folder: string) => string[];
+  /** A directory that cannot be looked into, which hides nothing of the others. */
+  readonly unread: (folder: string, error: unknown) => void;
 }
 
 const OTHERS = 0o077;
@@ -16,18 +23,14 @@ const MAX_DEPTH = 4;
 
 const user = (): number => process.geteuid?.() ?? 0;
 
-/** Everything below a home that others may reach, one entry for each directory. Throws system errors, but for what vanishes meanwhile. */
-export function unsafeBelow(folder: string, depth = MAX_DEPTH): UnsafeFolder[] {
+/** Everything below a home that others may reach, one entry for each directory. Throws what keeps the home itself from being looked at. */
+export function unsafeBelow(folder: string, look: ModesLook): UnsafeFolder[] {
+  const { depth = MAX_DEPTH } = look;
   const stats = statOf(folder);
   if (stats === null) return [];
   if (!stats.isDirectory()) return [untouchable(folder, "it is not a directory")];
   if (stats.uid !== user()) return [untouchable(folder, "it belongs to another user")];
-  const names = readdirSync(folder).toSorted();
-  const entries = names.flatMap((name) => {
-    const path = `${folder}/${name}`;
-    const found = statOf(path);
-    return found === null ? [] : [{ path, found }];
-  });
+  const entries = entriesOf(folder, look);
   const files = entries.filter(({ found }) => !found.isDirectory() && !found.isSymbolicLink());
   const foreign = files.filter(({ found }) => found.uid !== user());
   const open = files.filter(({ found }) => found.uid === user() && isOpen(found)).map(({ path }) => path);
@@ -37,12 +40,44 @@ export function unsafeBelow(folder: string, depth = MAX_DEPTH): UnsafeFolder[] {
     ...foreign.map(({ path }) => untouchable(path, "it belongs to another user")),
     ...(depth === 0
       ? []
-      : entries.filter(({ found }) => found.isDirectory()).flatMap(({ path }) => unsafeBelow(path, depth - 1))),
+      : entries
+          .filter(({ found }) => found.isDirectory())
+          .flatMap(({ path }) => unsafeBelow(path, { ...look, depth: depth - 1 }))),
   ];
 }
 
+function entriesOf(folder: string, { readdir = readdirSync, unread }: ModesLook): { path: string; found: Stats }[] {
+  try {
+    const paths = readdir(folder).toSorted();
+    return paths.flatMap((name) => {
+      const path = `${folder}/${name}`;
+      const found = statOf(path);
+      return found === null ? [] : [{ path, found }];
+    });
+  } catch (error) {
+    // Its own mode is judged all the same.
+    unread(folder, error);
+    return [];
+  }
+}
+
+/** Where a home's folder has to be and something else is: no daemon starts there. */
+export const misplacedIn = (home: string): UnsafeFolder[] =>
+  [...homeFolders.map((name) => `${home}/${name}`), requestsFolder(home)].flatMap((folder) => {
+    const stats = statOf(folder);
+    if (stats === null || stats.isDirectory()) return [];
+    const reason = stats.isSymbolicLink() ? "it is a symbolic link" : "it is not a directory";
+    return [
+      untouchable(folder, reason, "put the folder back in its place; without one, the next start makes an empty one"),
+    ];
+  });
+
 const isOpen = ({ mode }: Stats): boolean => (mode & OTHERS) !== 0;
-const untouchable = (folder: string, reason: string): UnsafeFolder => ({ folder, reason, paths: [] });
+const untouchable = (folder: string, reason: string, next = "use a home of your own, of mode 700"): UnsafeFolder => ({
+  folder,
+  reason,
+  next,
+});
 
 function reasonFor(folder: string, paths: readonly string[]): string {
   const [first] = paths;
@@ -58,7 +93,9 @@ function statOf(path: string): Stats | null {
   try {
     return lstatSync(path);
   } catch (error) {
-    if (errnoOf(error) !== "ENOENT") throw error;
+    const errno = errnoOf(error);
+    // Below what is no directory nothing is.
+    if (errno !== "ENOENT" && errno !== "ENOTDIR") throw error;
     return null;
   }
 }

@@ -29,6 +29,8 @@ export interface SeenSession {
     | { readonly damaged: string }
     | null;
   readonly intents: readonly string[];
+  /** Its records that this user may not read, each with its errno: that says nothing about what stands in them. */
+  readonly denied: readonly string[];
   readonly journal: JournalReport;
   /** Only of a session of which something is wrong. */
   readonly life: Life;
@@ -49,7 +51,8 @@ export interface SeenHome {
   readonly orphans: readonly Orphan[];
   readonly unsafe: readonly UnsafeFolder[];
   readonly capabilities: Pick<Capabilities, "boundSignals" | "peers" | "reason"> | null;
-  readonly unseen: readonly { readonly subject: string; readonly reason: string }[];
+  /** `denied`: for want of permission. */
+  readonly unseen: readonly { readonly subject: string; readonly reason: string; readonly denied: boolean }[];
   /** Of this command. */
   readonly version: string;
   /** Milliseconds since the epoch. */
