@@ -101,8 +101,9 @@ export class Ledger {
 
   refused({ method, params, requestId, code, lost }: Refused): void {
     const session = textOf(params, "session");
-    // It may have been deleted by the first of its requests.
-    if (method === "session/delete" && lost > 0 && session !== null) this.#deleted.add(session);
+    // It may have been deleted by the first of its requests, or by one that a failing disk has cut off.
+    const mayBeDone = method === "session/delete" && (lost > 0 || code === "internal");
+    if (mayBeDone && session !== null) this.#deleted.add(session);
     const exit = Object.entries(errorCodes).find(([name]) => name === code)?.[1].exit;
     const isRefusal = exit === 5 || exit === 6 || exit === 7;
     if (SUBMISSIONS.has(method) && isRefusal && lost === 0 && !this.#acknowledged.has(requestId))

@@ -1,6 +1,7 @@
 import { ProtocolError } from "@holdfast/client/protocol";
 import type { MethodParams, SessionRow } from "@holdfast/client/protocol";
 import { isDiskFull, readJournal, removeFile, syncDirectoryAsync } from "@holdfast/recovery-journal";
+import type { FileSystem } from "@holdfast/recovery-journal";
 import { reasonOf } from "@holdfast/shared-process";
 import { operationKinds, sessionDirectory, verdictOf } from "@holdfast/session-worker/transport";
 import type { SessionRecord } from "@holdfast/session-worker/transport";
@@ -65,7 +66,7 @@ async function remove(
   if (registry.newest(sessionId) !== null) throw running(sessionId);
   const [source, target] = [sessionDirectory(home, sessionId), deletedDirectory(home, sessionId)];
   await catalog.remove(sessionId, async () => {
-    fs.rename(source, target);
+    renameFolder(fs, source, target);
     await syncDirectoryAsync(fs, sessionsFolder(home)).catch((error: unknown) => {
       // Not durable: it must not come back later of its own accord.
       fs.rename(target, source);
@@ -73,6 +74,15 @@ async function remove(
     });
   });
   return { record, row };
+}
+
+/** An error does not say that it was not done: what stands where decides, as for every reader. */
+function renameFolder(fs: FileSystem, source: string, target: string): void {
+  try {
+    fs.rename(source, target);
+  } catch (error) {
+    if (fs.exists(source) || !fs.exists(target)) throw error;
+  }
 }
 
 /** A quarantine that nobody has settled keeps its session, with the evidence of what may have been under way (I71). */
