@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, it } from "vitest";
 import type { Result } from "./support/command.ts";
 import { Home } from "./support/home.ts";
@@ -84,10 +85,13 @@ it("I130 a forced stop is still forced for the successor of a supervisor that wa
   const worker = home.worker(row);
   home.freeze(worker);
   await home.kill(home.daemon());
-  const path = home.descriptorPath(row.sessionId);
-  const descriptor: object = JSON.parse(readFileSync(path, "utf8"));
+  const change = (path: string, more: object): void => {
+    const record: object = JSON.parse(readFileSync(path, "utf8"));
+    writeFileSync(path, `${JSON.stringify({ ...record, ...more })}\n`);
+  };
   const stop = { stopId: randomUUID(), requestedAt: new Date().toISOString(), goal: "stop", force: true };
-  writeFileSync(path, `${JSON.stringify({ ...descriptor, stop })}\n`);
+  change(join(home.path, "sessions", row.sessionId, "session.json"), { wanted: "stopped" });
+  change(home.descriptorPath(row.sessionId), { stop });
   await home.ok(["daemon", "start"]);
   const began = performance.now();
   await waitFor(() => !isRunning(worker), "the worker is ended", 15_000);
