@@ -341,7 +341,7 @@ const misplaced = (home: Home, name: string) => ({
   repair: expect.stringContaining("put the folder back"),
 });
 
-it.each(["run", "logs", "owner", "workers", "sessions"])(
+it.each(["run", "sessions"])(
   "I117 I151 a file in the place of %s is told with a next step, and a start says it in one line",
   async (name) => {
     await using home = await Home.open();

@@ -98,7 +98,7 @@ function caseOf(name: string): { readonly directory: string; readonly path: stri
 const ids = (open: Verdict["open"]): unknown => open?.map(({ operationId }) => operationId);
 const cases = ["v1", "v2"].flatMap((version) => readdirSync(golden + version).map((name) => `${version}/${name}`));
 
-it.each(cases)("agent journal gives a golden file its verdict, with and without the library: %s", async (name) => {
+it.each(cases)("agent journal gives a golden file its verdict: %s", async (name) => {
   const { directory, path, verdict } = caseOf(name);
   const before = everything(directory);
   const refused = verdict.kind === "refused";
@@ -110,7 +110,8 @@ it.each(cases)("agent journal gives a golden file its verdict, with and without 
         verdict: isQuarantined ? "quarantined" : "ok",
         ...(tornBytes === undefined ? { uncertainTail } : { tornBytes }),
       };
-  for (const program of [agentPath, bare]) {
+  // One of them also without the library: nothing that it does is asked for here.
+  for (const program of name === "v2/at-work" ? [agentPath, bare] : [agentPath]) {
     const verified = await agent(program, "verify", path, "--json");
     expect([verified.code, verified.stderr]).toEqual([refused || isQuarantined ? 7 : 0, ""]);
     expect(JSON.parse(verified.stdout)).toMatchObject(expected);

@@ -79,16 +79,17 @@ it("I41 I43 I45 resumes side by side during a stop with archive: one new worker 
   expect(outputOf(await home.transcript("s"))).toBe("before\n");
 });
 
+function change(path: string, more: object): void {
+  const record: object = JSON.parse(readFileSync(path, "utf8"));
+  writeFileSync(path, `${JSON.stringify({ ...record, ...more })}\n`);
+}
+
 it("I130 a forced stop is still forced for the successor of a supervisor that was killed", async () => {
   await using home = await Home.open();
   const row = await home.newSession("s");
   const worker = home.worker(row);
   home.freeze(worker);
   await home.kill(home.daemon());
-  const change = (path: string, more: object): void => {
-    const record: object = JSON.parse(readFileSync(path, "utf8"));
-    writeFileSync(path, `${JSON.stringify({ ...record, ...more })}\n`);
-  };
   const stop = { stopId: randomUUID(), requestedAt: new Date().toISOString(), goal: "stop", force: true };
   change(join(home.path, "sessions", row.sessionId, "session.json"), { wanted: "stopped" });
   change(home.descriptorPath(row.sessionId), { stop });
