@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { Home } from "./support/home.ts";
+import { Home, identityOfRecord } from "./support/home.ts";
 import { isRunning, signal } from "./support/processes.ts";
 import type { Identity } from "./support/processes.ts";
 import { parseRow } from "./support/rows.ts";
@@ -51,9 +51,9 @@ async function toCompletion(world: World, id: string, args: readonly string[]): 
 
 /** The supervisor that serves now; `null` between two, or while one starts. */
 function serving(home: Home): Identity | null {
-  const { phase }: { phase: string } = JSON.parse(readFileSync(home.ownerPath(), "utf8"));
-  const daemon = home.daemon();
-  return phase === "serving" && isRunning(daemon) ? daemon : null;
+  const record = home.owner();
+  const daemon = identityOfRecord(record);
+  return record.phase === "serving" && isRunning(daemon) ? daemon : null;
 }
 
 /**

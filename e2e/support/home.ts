@@ -130,8 +130,19 @@ export class Home implements AsyncDisposable {
 
   /** The daemon that the highest owner record names. */
   daemon(): Identity {
-    const record: { readonly identity: Identity } = JSON.parse(readFileSync(this.ownerPath(), "utf8"));
-    return identityOfRecord(record);
+    return identityOfRecord(this.owner());
+  }
+
+  /** The highest owner record, whoever sweeps older ones meanwhile. */
+  owner(): { readonly identity: Identity; readonly phase: string } {
+    for (;;) {
+      const path = this.ownerPath();
+      try {
+        return JSON.parse(readFileSync(path, "utf8"));
+      } catch (error) {
+        if (path === this.ownerPath()) throw error;
+      }
+    }
   }
 
   ownerPath(): string {
@@ -209,7 +220,7 @@ export class Home implements AsyncDisposable {
   }
 }
 
-const identityOfRecord = ({ identity: { pid, startTicks } }: { readonly identity: Identity }): Identity => ({
+export const identityOfRecord = ({ identity: { pid, startTicks } }: { readonly identity: Identity }): Identity => ({
   pid,
   startTicks,
 });
