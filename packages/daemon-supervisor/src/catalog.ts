@@ -4,6 +4,7 @@ import { CodedError } from "@holdfast/shared-process";
 import { sessionDirectory, sessionRecordPath } from "@holdfast/session-worker/transport";
 import type { SessionRecord } from "@holdfast/session-worker/transport";
 import { newestFirst } from "./page.ts";
+import { putLast } from "./put-last.ts";
 import { IndexWriter } from "./session-index/index-writer.ts";
 import { readIndex } from "./session-index/read-index.ts";
 import { bytesOf, fits, folderStamp, isResting, recordStamp, stampsOf, summaryOf } from "./session-index/row.ts";
@@ -227,9 +228,7 @@ export class Catalog {
       return;
     }
     this.#records.delete(sessionId);
-    this.#recent.set(sessionId, record);
-    const [oldest] = this.#recent.keys();
-    if (this.#recent.size > MAX_RECENT && oldest !== undefined) this.#recent.delete(oldest);
+    putLast(this.#recent, [sessionId, record], MAX_RECENT);
   }
 
   #withoutForgotten(record: SessionRecord): SessionRecord {

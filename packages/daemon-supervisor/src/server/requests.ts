@@ -7,6 +7,7 @@ import { requestHash } from "@holdfast/session-worker/transport";
 import { saysDiskFull } from "../disk.ts";
 import type { Context } from "../effects/context.ts";
 import { damagedRequestsFolder, requestsFolder } from "../home.ts";
+import { putLast } from "../put-last.ts";
 import type { RequestStamp } from "../registry-ports.ts";
 
 export interface Order {
@@ -114,10 +115,7 @@ export class Requests {
   }
 
   #keep(requestId: string, kept: Kept): void {
-    this.#kept.delete(requestId);
-    this.#kept.set(requestId, kept);
-    const [oldest] = this.#kept.keys();
-    if (this.#kept.size > MAX_KEPT && oldest !== undefined) this.#kept.delete(oldest);
+    putLast(this.#kept, [requestId, kept], MAX_KEPT);
   }
 
   /** The answer to the creation of a session that was deleted since: it is not created again. */

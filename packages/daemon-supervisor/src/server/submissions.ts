@@ -1,4 +1,5 @@
 import { ProtocolError } from "@holdfast/client/protocol";
+import { putLast } from "../put-last.ts";
 import { reusedRequest } from "./requests.ts";
 
 interface Submitted {
@@ -26,7 +27,7 @@ export class Submissions {
     const sessionId = known?.selector === selector ? known.sessionId : resolve();
     if (known && known.sessionId !== sessionId) throw reusedRequest(requestId);
     const submitted = known ?? { selector, sessionId };
-    this.#keep(requestId, submitted);
+    putLast(this.#kept, [requestId, submitted], MAX_KEPT);
     try {
       return await work(sessionId);
     } catch (error) {
@@ -35,12 +36,5 @@ export class Submissions {
       if (isRefused && !known && this.#kept.get(requestId) === submitted) this.#kept.delete(requestId);
       throw error;
     }
-  }
-
-  #keep(requestId: string, submitted: Submitted): void {
-    this.#kept.delete(requestId);
-    this.#kept.set(requestId, submitted);
-    const [oldest] = this.#kept.keys();
-    if (this.#kept.size > MAX_KEPT && oldest !== undefined) this.#kept.delete(oldest);
   }
 }
