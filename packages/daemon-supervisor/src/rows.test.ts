@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { intentOf, processOf, sampleStates } from "./lifecycle/samples.testing.ts";
 import { stateNames } from "./lifecycle/state.ts";
 import type { State } from "./lifecycle/state.ts";
-import { rowOf } from "./rows.ts";
+import { isLive, rowOf } from "./rows.ts";
 import { sessionRecordOf } from "./session-record.testing.ts";
 
 const record = sessionRecordOf("01a2aaaa-0000-7000-8000-000000000001", { name: "s" });
@@ -23,6 +23,13 @@ it("I25 a ready worker without a channel is recovering; one under an intent is s
   const stopping = sampleStates.stopping[0]!;
   expect([row(ready, false).state, row(ready).state]).toEqual(["recovering", "ready"]);
   expect([row(stopping, false).state, row(stopping).state]).toEqual(["stopping", "stopping"]);
+});
+
+it("I39 I40 a session under a stop is no live one, with or without a channel, and whatever the stop is for", () => {
+  const liveNames = (connected: boolean): string[] =>
+    stateNames.filter((name) => sampleStates[name].some((state: State) => isLive(row(state, connected).state)));
+  const live = ["launching", "starting", "ready", "reconnecting", "recovering"];
+  expect([liveNames(true), liveNames(false)]).toEqual([live, live]);
 });
 
 it("I112 an end that takes longer than ten minutes says so, and why its clean-up fails", () => {

@@ -25,6 +25,13 @@ export function visibleState(state: State, connected: boolean): SessionState {
   }
 }
 
+/**
+ * It serves, or will again: what goes to all sessions goes to these, and a list of them is what one session may know of others. One
+ * that is stopping stays in every other list and is not one of these (DESIGN §3.1, I39, I40).
+ */
+export const isLive = (state: SessionState): boolean =>
+  state === "ready" || state === "starting" || state === "recovering";
+
 /** The state of a session without a registration. `running`: a boot has not decided yet, or no daemon runs. */
 const restingState: Record<SessionRecord["wanted"], SessionState> = {
   running: "recovering",

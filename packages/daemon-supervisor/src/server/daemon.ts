@@ -3,6 +3,7 @@ import type { DaemonStatus, MethodParams, MethodResults, SessionState } from "@h
 import { startIdOf } from "@holdfast/shared-process";
 import { VERSION } from "@holdfast/client/protocol";
 import type { State } from "../lifecycle/state.ts";
+import { isLive } from "../rows.ts";
 import { RELEASE_MS } from "../times.ts";
 import type { Services } from "./services.ts";
 import { requestStop } from "./stop.ts";
@@ -49,7 +50,7 @@ async function passivateAll(services: Services, force: boolean): Promise<void> {
   const { registry } = services.context;
   const busy = services.sessions
     .rows()
-    .filter(({ state, activity, openOperations }) => inWork(state) && (activity !== "idle" || openOperations > 0));
+    .filter(({ state, activity, openOperations }) => isLive(state) && (activity !== "idle" || openOperations > 0));
   if (busy.length > 0 && !force) throw daemonBusy(busy.map(({ name, sessionId }) => name ?? sessionId));
   const asked = registry.sessionIds().filter((sessionId) => canPassivate(registry.newest(sessionId)));
   for (const sessionId of asked) requestStop(services, sessionId, { goal: "passivate", force });
@@ -65,8 +66,6 @@ const canPassivate = (state: State | null): boolean =>
   state?.name === "ready" || (state?.name === "stopping" && state.intent.goal === "passivate");
 
 const over = (state: State | null): boolean => state === null || state.name === "passivated" || state.name === "ready";
-
-const inWork = (state: SessionState): boolean => state === "ready" || state === "starting" || state === "recovering";
 
 const daemonBusy = (names: readonly string[]): ProtocolError =>
   new ProtocolError("daemon_busy", `sessions are working: ${names.join(", ")}`, {
