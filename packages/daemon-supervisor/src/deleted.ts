@@ -1,6 +1,7 @@
+import { basename } from "node:path";
 import { removeTree } from "@holdfast/recovery-journal";
 import type { FileSystem } from "@holdfast/recovery-journal";
-import { reasonOf } from "@holdfast/shared-process";
+import { CodedError, reasonOf } from "@holdfast/shared-process";
 import { sessionDirectory } from "@holdfast/session-worker/transport";
 import type { SessionRecord } from "@holdfast/session-worker/transport";
 import { readSessionRecordAt } from "./session-record-file.ts";
@@ -26,18 +27,28 @@ export function discardDeleted(fs: FileSystem, path: string, isRemembered: boole
   }
 }
 
-/** Finishes deletions that a crash cut short: their requests are remembered first, then the files go. Never rejects. */
-export async function finishDeletions({ fs, home, log }: Context, requests: Requests): Promise<void> {
+/**
+ * Finishes deletions that a crash cut short: their requests are remembered first, then the files go. One that cannot be finished now
+ * is left to the next start, as it is, and keeps nobody else's from being remembered. Never rejects.
+ */
+export async function finishDeletions(context: Context, requests: Requests): Promise<void> {
+  const leave = (name: string, error: unknown): void =>
+    context.log.warn({ name, reason: reasonOf(error) }, "a deleted session's files are left to the next start");
+  const folder = sessionsFolder(context.home);
   try {
-    for (const name of fs.readdir(sessionsFolder(home)).filter((entry) => entry.endsWith(SUFFIX))) {
-      const sessionId = name.slice(0, -SUFFIX.length);
-      const read = readSessionRecordAt(fs, `${sessionsFolder(home)}/${name}`, sessionId);
-      const isRemembered = read.kind !== "record" || (await rememberDeleted(requests, read.record));
-      discardDeleted(fs, `${sessionsFolder(home)}/${name}`, isRemembered);
-    }
+    for (const name of context.fs.readdir(folder).filter((entry) => entry.endsWith(SUFFIX)))
+      await finishDeletion(context, `${folder}/${name}`, requests).catch((error: unknown) => leave(name, error));
   } catch (error) {
-    log.warn({ reason: reasonOf(error) }, "a deleted session's files are left to the next start");
+    leave(folder, error);
   }
+}
+
+async function finishDeletion({ fs }: Context, path: string, requests: Requests): Promise<void> {
+  const read = readSessionRecordAt(fs, path, basename(path, SUFFIX));
+  // It may be whole: a trace of requests is not removed for a look that failed.
+  if (read.kind === "unreadable" && read.errno !== undefined) throw new CodedError(read.errno, read.reason);
+  const isRemembered = read.kind !== "record" || (await rememberDeleted(requests, read.record));
+  discardDeleted(fs, path, isRemembered);
 }
 
 async function rememberDeleted(requests: Requests, record: SessionRecord): Promise<boolean> {

@@ -25,9 +25,10 @@ it("I25 a ready worker without a channel is recovering; one under an intent is s
   expect([row(stopping, false).state, row(stopping).state]).toEqual(["stopping", "stopping"]);
 });
 
+const liveNames = (connected: boolean): string[] =>
+  stateNames.filter((name) => sampleStates[name].some((state: State) => isLive(row(state, connected).state)));
+
 it("I39 I40 a session under a stop is no live one, with or without a channel, and whatever the stop is for", () => {
-  const liveNames = (connected: boolean): string[] =>
-    stateNames.filter((name) => sampleStates[name].some((state: State) => isLive(row(state, connected).state)));
   const live = ["launching", "starting", "ready", "reconnecting", "recovering"];
   expect([liveNames(true), liveNames(false)]).toEqual([live, live]);
 });

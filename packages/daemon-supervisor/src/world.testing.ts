@@ -96,6 +96,7 @@ export class World {
   /** What request handlers work with. */
   services(): Services {
     const { context, channels, stores, ender, records } = this;
+    const submissions = new Submissions();
     return {
       context,
       channels,
@@ -103,9 +104,9 @@ export class World {
       ender,
       records,
       sessions: new Sessions(context, channels),
-      requests: new Requests(context, () => true),
+      requests: new Requests(context, () => true, submissions),
       names: new Names(context.catalog),
-      submissions: new Submissions(),
+      submissions,
       changes: new Changes(context.clock),
       lanes: new Lanes(),
       shutdown: () => undefined,

@@ -12,8 +12,9 @@ interface ServicesParts extends Pick<Services, "shutdown" | "socketPath" | "stat
 /** What request handlers work with, over one supervisor. */
 export function composeServices(supervisor: Supervisor, { isOwner, ...surroundings }: ServicesParts): Services {
   const { context, sessions, channels, stores, ender, records, changes } = supervisor;
-  const requests = new Requests(context, isOwner);
+  const submissions = new Submissions();
+  const requests = new Requests(context, isOwner, submissions);
   const names = new Names(context.catalog);
   const over = { context, sessions, channels, stores, ender, records, changes };
-  return { ...over, requests, names, submissions: new Submissions(), lanes: new Lanes(), ...surroundings };
+  return { ...over, requests, names, submissions, lanes: new Lanes(), ...surroundings };
 }

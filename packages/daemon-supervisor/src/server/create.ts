@@ -12,7 +12,7 @@ import type { SessionSummary } from "../session-index/row.ts";
 import type { Services } from "./services.ts";
 import { untilReady } from "./ready.ts";
 import { checkName, nameInUse } from "./names.ts";
-import { reusedRequest } from "./requests.ts";
+import { reusedRequest } from "./reused-request.ts";
 
 type Params = MethodParams<"session/new">;
 
@@ -37,15 +37,11 @@ function checkParams({ name, agent = "shell", cwd, environment, secretEnvironmen
     throw new ProtocolError("file_not_found", `${cwd} is not a directory`, { hint: "use --cwd with one that exists" });
 }
 
-/** Sessions being created: names and request ids are taken before the first await. */
+/** Sessions being created: their names are taken before the first await. */
 export class Creations {
   readonly #services: Services;
   /** Names being taken, with the creation that takes each. */
   readonly #names = new Map<string, Promise<string>>();
-  readonly #byRequest = new Map<
-    string,
-    { readonly hash: string; readonly row: Promise<SessionRow & { created: boolean }> }
-  >();
 
   constructor(services: Services) {
     this.#services = services;
@@ -56,11 +52,7 @@ export class Creations {
     const { requestId, secretEnvironment = {}, ...content } = params;
     // Not the values, whose hash would be on disk (I152).
     const hash = requestHash("session/new", { ...content, secretNames: Object.keys(secretEnvironment).toSorted() });
-    const running = this.#byRequest.get(requestId);
-    if (running) return running.hash === hash ? running.row : Promise.reject(reusedRequest(requestId));
-    const row = this.#create(params, hash).finally(() => this.#byRequest.delete(requestId));
-    this.#byRequest.set(requestId, { hash, row });
-    return row;
+    return this.#services.requests.join(requestId, hash, () => this.#create(params, hash));
   }
 
   async #create(params: Params, hash: string): Promise<MethodResults["session/new"]> {

@@ -1,6 +1,10 @@
+import { replaceFile } from "@holdfast/recovery-journal";
 import { sessionDirectory } from "@holdfast/session-worker/transport";
 import { expect, it } from "vitest";
 import { HOME, SESSION, World } from "../world.testing.ts";
+import { deletedDirectory, finishDeletions } from "../deleted.ts";
+import { encodeRecord } from "../session-record-file.ts";
+import { sessionRecordOf } from "../session-record.testing.ts";
 import { deleteSession } from "./delete.ts";
 
 it.each([
@@ -18,3 +22,26 @@ it.each([
   expect([told, isKnown]).toEqual([isLeft ? "failed" : "deleted", isLeft]);
   expect(world.disk.exists(sessionDirectory(HOME, SESSION))).toBe(isLeft);
 });
+
+it.each(["open", "unlink"] as const)(
+  "I140 I143 a deleted session that cannot be read or freed (%s) stays as it is, and the next one is remembered all the same",
+  async (call) => {
+    const world = await World.create();
+    const [first, second] = [1, 2].map((at) => `01a2aaaa-0000-7000-8000-00000000001${at}`);
+    for (const [at, sessionId] of [first!, second!].entries()) {
+      const record = sessionRecordOf(sessionId, { creatingRequest: { requestId: `new${at}`, hash: "0".repeat(64) } });
+      world.disk.mkdir(deletedDirectory(HOME, sessionId), 0o700);
+      replaceFile(world.disk, `${deletedDirectory(HOME, sessionId)}/session.json`, encodeRecord(record));
+    }
+    world.disk.inject({ call, errno: "EIO", pathEnds: `${first}.deleted/session.json`, lasting: true });
+    const { requests } = world.services();
+    await finishDeletions(world.context, requests);
+    const left = [first!, second!].map((sessionId) => world.disk.exists(deletedDirectory(HOME, sessionId)));
+    expect(left).toEqual([true, false]);
+    expect(await requests.isUsed("new1")).toBe(true);
+    world.disk.heal();
+    await finishDeletions(world.context, requests);
+    expect(await requests.isUsed("new0")).toBe(true);
+    expect(world.disk.exists(deletedDirectory(HOME, first!))).toBe(false);
+  },
+);

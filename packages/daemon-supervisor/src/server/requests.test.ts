@@ -48,6 +48,7 @@ function supervisor(
       log: pino({ level: "silent" }),
     },
     () => true,
+    { has: () => false },
   );
   open.push(requests);
   return { requests, catalog };

@@ -1,4 +1,3 @@
-import { ProtocolError } from "@holdfast/client/protocol";
 import type { MethodResults } from "@holdfast/client/protocol";
 import { openJournal, readJournal } from "@holdfast/recovery-journal";
 import type { Journal, JsonObject, OpenJournalResult, RememberedRequest } from "@holdfast/recovery-journal";
@@ -9,6 +8,8 @@ import type { Context } from "../effects/context.ts";
 import { damagedRequestsFolder, requestsFolder } from "../home.ts";
 import { putLast } from "../put-last.ts";
 import type { RequestStamp } from "../registry-ports.ts";
+import { reusedRequest } from "./reused-request.ts";
+import type { Submissions } from "./submissions.ts";
 
 export interface Order {
   readonly method: string;
@@ -51,33 +52,44 @@ interface Kept {
 export class Requests {
   readonly #context: RequestsContext;
   readonly #isOwner: () => boolean;
+  readonly #submissions: Pick<Submissions, "has">;
   readonly #running = new Map<string, { readonly hash: string; readonly answer: Promise<object> }>();
   /** Found beside their effects, or not taken by the journal. */
   readonly #kept = new Map<string, Kept>();
   #begun: Promise<void> = Promise.resolve();
   #opening: Promise<Journal<never> | null> | null = null;
 
-  constructor(context: RequestsContext, isOwner: () => boolean) {
+  constructor(context: RequestsContext, isOwner: () => boolean, submissions: Pick<Submissions, "has">) {
     this.#context = context;
     this.#isOwner = isOwner;
+    this.#submissions = submissions;
     for (const { sessionId, recentRequests = [] } of context.catalog.all())
       for (const { requestId, hash } of recentRequests) this.#kept.set(requestId, { hash, sessionId, answer: null });
   }
 
   /** The first answer for every repeat; `work` runs once, or joins what runs. */
   once<R extends object>(order: Order, work: Work<R>): Promise<R> {
-    const { requestId } = order;
     const hash = requestHash(order.method, order.content);
+    return this.join(order.requestId, hash, () => this.#once(order, hash, work));
+  }
+
+  /** Runs `work`, or joins what runs under the id. Rejects `request_id_reused` where that, or a prompt of late, is something else. */
+  join<R extends object>(requestId: string, hash: string, work: () => Promise<R>): Promise<R> {
     const running = this.#running.get(requestId);
-    if (running && running.hash !== hash) return Promise.reject(reusedRequest(requestId));
-    const answer = running?.answer ?? this.#once(order, hash, work).finally(() => this.#running.delete(requestId));
+    const isOther = running ? running.hash !== hash : this.#submissions.has(requestId);
+    if (isOther) return Promise.reject(reusedRequest(requestId));
+    const answer = running?.answer ?? work().finally(() => this.#running.delete(requestId));
     if (!running) this.#running.set(requestId, { hash, answer });
     // Under one id and hash there is one method, and so one kind of answer.
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     return answer as Promise<R>;
   }
 
-  async #once<R extends object>({ requestId, method }: Order, hash: string, work: Work<R>): Promise<object> {
+  isRunning(requestId: string): boolean {
+    return this.#running.has(requestId);
+  }
+
+  async #once<R extends object>({ requestId, method }: Order, hash: string, work: Work<R>): Promise<R> {
     if (this.#context.catalog.createdBy(requestId)) throw reusedRequest(requestId);
     const known = await this.find(requestId).catch((error: unknown) => {
       // Whether it was asked before cannot be told: only what is right in any case, a stop, goes on.
@@ -85,7 +97,9 @@ export class Requests {
       return null;
     });
     if (known && known.hash !== hash) throw reusedRequest(requestId);
-    if (known?.answer) return known.answer;
+    // What the method answered, and nothing else has its hash.
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+    if (known?.answer) return known.answer as object as R;
     const repeated = known?.sessionId ? { sessionId: known.sessionId } : null;
     const made = work({ requestId, hash }, repeated).then((answered) => this.#proven(answered));
     const { answer, final, after } = await made.catch((error: unknown) => {
@@ -120,7 +134,6 @@ export class Requests {
 
   /** The answer to the creation of a session that was deleted since: it is not created again. */
   async created(requestId: string, hash: string): Promise<MethodResults["session/new"] | null> {
-    if (this.#running.has(requestId)) throw reusedRequest(requestId);
     const known = (await this.isUsed(requestId)) ? await this.find(requestId) : null;
     if (known && known.hash !== hash) throw reusedRequest(requestId);
     // Remembered by the deletion, as a row.
@@ -128,10 +141,10 @@ export class Requests {
     return known?.answer ? (known.answer as unknown as MethodResults["session/new"]) : null;
   }
 
-  /** Whether anything is known of the id. The journal is opened when something must be remembered; without it there is nothing. */
+  /** Whether an effect under the id is known. The journal is opened when something must be remembered; without it there is nothing. */
   async isUsed(requestId: string): Promise<boolean> {
     const { fs, home } = this.#context;
-    if (this.#running.has(requestId) || this.#kept.has(requestId)) return true;
+    if (this.#kept.has(requestId)) return true;
     return (this.#opening !== null || fs.exists(requestsFolder(home))) && (await this.find(requestId)) !== null;
   }
 
@@ -281,8 +294,3 @@ function keptOf(hash: string, { sessionId, answer }: JsonObject): Kept {
     answer: isAnswer ? (answer as JsonObject) : null,
   };
 }
-
-export const reusedRequest = (requestId: string): ProtocolError =>
-  new ProtocolError("request_id_reused", `request ${requestId} was used for something else`, {
-    hint: "use a new --request-id, or none",
-  });

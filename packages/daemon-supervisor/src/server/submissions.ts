@@ -1,6 +1,6 @@
 import { ProtocolError } from "@holdfast/client/protocol";
 import { putLast } from "../put-last.ts";
-import { reusedRequest } from "./requests.ts";
+import { reusedRequest } from "./reused-request.ts";
 
 interface Submitted {
   readonly selector: string;
@@ -17,6 +17,11 @@ const MAX_KEPT = 10_000;
 export class Submissions {
   readonly #kept = new Map<string, Submitted>();
 
+  /** Whether a prompt of late has the id. */
+  has(requestId: string): boolean {
+    return this.#kept.has(requestId);
+  }
+
   /** Runs `work` with the session that the request was for before, or is for now. Rejects `request_id_reused` where those differ. */
   async run<R>(
     requestId: string,
@@ -26,7 +31,8 @@ export class Submissions {
     const known = this.#kept.get(requestId);
     const sessionId = known?.selector === selector ? known.sessionId : resolve();
     if (known && known.sessionId !== sessionId) throw reusedRequest(requestId);
-    const submitted = known ?? { selector, sessionId };
+    // One of its own for each: a refusal of the first says nothing of a repeat that was taken.
+    const submitted = { selector: known?.selector ?? selector, sessionId };
     putLast(this.#kept, [requestId, submitted], MAX_KEPT);
     try {
       return await work(sessionId);

@@ -5,6 +5,7 @@ import { expect, it } from "vitest";
 import type { State } from "../lifecycle/state.ts";
 import { sessionRecordOf } from "../session-record.testing.ts";
 import { HOME, SESSION, World } from "../world.testing.ts";
+import { Creations } from "./create.ts";
 import { stop } from "./stop.ts";
 import { submit } from "./submit.ts";
 
@@ -97,6 +98,43 @@ it("I143 a repeat under a stop waits for what the worker has open, and is refuse
   void first.then((told) => (outcome = told));
   await world.until(() => outcome !== null);
   expect(outcome).toBe(actionId);
+});
+
+it("I143 what a repeat finds accepted under a stop that does not end is unknown, and no refusal", async () => {
+  const world = await World.create();
+  const store = await world.open("g");
+  await taken(store, "r");
+  world.enroll(stoppingOf(world));
+  await world.registry.drained();
+  let outcome: string | null = null;
+  void ask(world, "r").then((told) => (outcome = told));
+  await world.until(() => outcome !== null);
+  expect(outcome).toBe("timeout");
+});
+
+it("I143 the id of a prompt is refused to a verb, and that of a creation under way to a prompt", async () => {
+  const world = await World.create({ wanted: "stopped" });
+  const store = await world.open("g");
+  await store.settle(await taken(store, "r"), { outcome: "ended", stopReason: "end_turn" });
+  await store.close();
+  const services = world.services();
+  const prompt = (requestId: string): Promise<object> =>
+    submit(services, "prompt", { session: SESSION, requestId, text: "echo" });
+  await prompt("r");
+  await expect(stop(services, { session: SESSION, requestId: "r", wait: true })).rejects.toMatchObject({
+    code: "request_id_reused",
+  });
+  const create = (requestId: string): Promise<object> =>
+    new Creations(services).create({ requestId, cwd: "/", environment: {} });
+  await expect(create("r")).rejects.toMatchObject({ code: "request_id_reused" });
+  const created = create("new");
+  void created.catch(() => {
+    // It waits for its worker, which this world does not have.
+  });
+  await expect(prompt("new")).rejects.toMatchObject({ code: "request_id_reused" });
+  await expect(stop(services, { session: SESSION, requestId: "new", wait: true })).rejects.toMatchObject({
+    code: "request_id_reused",
+  });
 });
 
 it("I129 a prompt does not bring back a session whose stop was asked for in the same turn", async () => {

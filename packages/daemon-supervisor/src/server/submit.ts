@@ -13,7 +13,7 @@ import type { SessionStore } from "@holdfast/session-worker/transport";
 import { abortAfter } from "../effects/abort-after.ts";
 import { isEnding } from "../lifecycle/reduce.ts";
 import type { State } from "../lifecycle/state.ts";
-import { reusedRequest } from "./requests.ts";
+import { reusedRequest } from "./reused-request.ts";
 import type { Services } from "./services.ts";
 import { wake } from "./wake.ts";
 
@@ -31,7 +31,9 @@ export async function submit(
     throw new ProtocolError("usage", `a prompt takes at most ${MAX_QUEUED_TEXT_BYTES} bytes`);
   // An id that another verb has used is refused here; those of prompts are known to the session itself.
   const { requests, context, sessions, submissions } = services;
-  if (context.catalog.createdBy(requestId) || (await requests.isUsed(requestId))) throw reusedRequest(requestId);
+  const isUsed = await requests.isUsed(requestId);
+  // In one turn with its place among the submissions: nothing begins under the id between the two.
+  if (isUsed || requests.isRunning(requestId) || context.catalog.createdBy(requestId)) throw reusedRequest(requestId);
   const selector = params.session;
   const resolve = (): string => sessions.actionable(selector).sessionId;
   return await submissions.run(requestId, { selector, resolve }, async (sessionId) => {
@@ -142,6 +144,7 @@ class Submission {
     if (found.kind === "reused") throw reusedRequest(requestId);
     // The worker is still there: it ends what it has open, and only then that is durable.
     const isOpen = found.kind === "repeated" && found.settled === null;
+    this.#mayBeTaken ||= isOpen;
     if (isStopping(state) && (isOpen || (found.kind !== "repeated" && this.#mayBeTaken))) return this.#changed(state);
     if (found.kind === "repeated") {
       const { actionId, cursor, settled } = found;

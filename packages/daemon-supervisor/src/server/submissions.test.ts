@@ -1,0 +1,22 @@
+import { ProtocolError } from "@holdfast/client/protocol";
+import { expect, it } from "vitest";
+import { Submissions } from "./submissions.ts";
+
+it("I143 a refusal of the first does not make forgotten for which session a repeat was taken", async () => {
+  const submissions = new Submissions();
+  const run = (resolve: () => string, work: () => Promise<void>): Promise<string> =>
+    submissions.run("r", { selector: "name", resolve }, async (sessionId) => {
+      await work();
+      return sessionId;
+    });
+  let refuse!: (error: Error) => void;
+  const first = run(
+    () => "a",
+    () => new Promise((_resolve, reject) => (refuse = reject)),
+  );
+  const taken = async (): Promise<void> => {};
+  expect(await run(() => "a", taken)).toBe("a");
+  refuse(new ProtocolError("capacity", "full"));
+  await expect(first).rejects.toThrow("full");
+  expect(await run(() => "b", taken)).toBe("a");
+});
