@@ -2,6 +2,8 @@ import { ProtocolError } from "@holdfast/client/protocol";
 import { expect, it } from "vitest";
 import { Submissions } from "./submissions.ts";
 
+const taken = async (): Promise<void> => {};
+
 it("I143 a refusal of the first does not make forgotten for which session a repeat was taken", async () => {
   const submissions = new Submissions();
   const run = (resolve: () => string, work: () => Promise<void>): Promise<string> =>
@@ -14,7 +16,6 @@ it("I143 a refusal of the first does not make forgotten for which session a repe
     () => "a",
     () => new Promise((_resolve, reject) => (refuse = reject)),
   );
-  const taken = async (): Promise<void> => {};
   expect(await run(() => "a", taken)).toBe("a");
   refuse(new ProtocolError("capacity", "full"));
   await expect(first).rejects.toThrow("full");
