@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { nodeFileSystem } from "@holdfast/recovery-journal";
@@ -62,4 +62,22 @@ it("I165 the epoch that a worker named counts beside those of the files, whichev
   if (next.claim.kind !== "claimed") throw new Error(next.claim.kind);
   expect(next.claim.ownership.epoch).toBe(42);
   next.claim.ownership.leave();
+});
+
+it("I131 I147 a descriptor of another home that is there is of a copy, under whatever name; of one that is gone, of a home that moved", () => {
+  const other = join(home, "..", "other");
+  prepareHome(nodeFileSystem, other);
+  const placed = (at: string): void => {
+    const lifeline = JSON.stringify(`${at}/run/0b0e4a3e-3c53.alive`);
+    const text = ours.replace(/"lifelinePath":\s*(?:null|"[^"]*")/, `"lifelinePath":${lifeline}`);
+    writeFileSync(descriptorPath(home, sessionId), text);
+  };
+  const read = (): unknown => readWorkerFiles(nodeFileSystem, home).descriptors[0];
+  placed(other);
+  expect(read()).toMatchObject({ kind: "damaged", reason: expect.stringContaining(other), epoch: 7 });
+  symlinkSync(home, join(home, "..", "alias"));
+  for (const same of [home, join(home, "..", "alias"), join(home, "..", "moved")]) {
+    placed(same);
+    expect(read()).toMatchObject({ kind: "descriptor" });
+  }
 });

@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { ensurePrivateDirectory, nodeFileSystem } from "@holdfast/recovery-journal";
 import { longestAside } from "@holdfast/session-worker/transport";
 import type { FileSystem } from "@holdfast/recovery-journal";
-import { socketPathFits } from "@holdfast/shared-process";
+import { errnoOf, socketPathFits } from "@holdfast/shared-process";
 import { ProtocolError } from "@holdfast/client/protocol";
 
 /** The folders of a home (DESIGN §4). All 0700, whatever the umask. */
@@ -22,6 +22,24 @@ export const damagedFolder = (home: string): string => `${home}/damaged`;
 export const runFolder = (home: string): string => `${home}/run`;
 export const logsFolder = (home: string): string => `${home}/logs`;
 export const lifelinePath = (home: string, name: string): string => `${home}/run/${name}.alive`;
+
+/**
+ * The home that a path in `run/` of a record stands in, where that is another one than the record's own: this home is a copy of it, and
+ * the processes that its records name are the original's (I131, I147). One that is not there any more was moved, not copied.
+ */
+export function originalOf(fs: FileSystem, home: string, path: string): string | null {
+  const folder = dirname(path);
+  if (folder === runFolder(home) || basename(folder) !== "run") return null;
+  try {
+    // What is no home, and has none of its folders, is another machine's name for something.
+    fs.lstat(`${dirname(folder)}/workers`);
+    // By what they are: one home may have two names.
+    const [named, own] = [fs.lstat(folder), fs.lstat(runFolder(home))];
+    return named.ino === own.ino && named.dev === own.dev ? null : dirname(folder);
+  } catch (error) {
+    return errnoOf(error) === "ENOENT" || errnoOf(error) === "ENOTDIR" ? null : dirname(folder);
+  }
+}
 
 /** Tells homes apart in names that stand outside of them. */
 export const homeHash = (home: string): string => createHash("sha256").update(home).digest("hex").slice(0, 12);

@@ -89,3 +89,25 @@ it("I164 a lifeline that is held and that no record explains may be its worker's
   onTestFinished(() => held[Symbol.dispose]());
   expect(look()).toMatchObject({ kind: "unknown", why: expect.stringContaining(path) });
 });
+
+it("I81 I144 an older record that proves nothing of its process does not prove it gone", () => {
+  const older = { version: 1, workerId: ID, socketPath: "/x", authenticationToken: "t", lifecycle: "ready" };
+  const write = (more: object): void =>
+    writeFileSync(`${home}/workers/${ID}.json`, JSON.stringify({ ...older, ...more }));
+  write({ pid: process.pid });
+  expect(look()).toMatchObject({ kind: "unknown", why: expect.stringContaining(String(process.pid)) });
+  write({ pid: process.pid, processStartId: `proc:${self.bootId}:${self.startTicks}` });
+  expect(look()).toMatchObject({ kind: "alive" });
+  write({ pid: process.pid, lifecycle: "passivated" });
+  expect(look()).toEqual({ kind: "gone" });
+});
+
+it("I131 I147 the worker of another home, of whose files this home has a copy, is not this session's", async () => {
+  const original = `${home}-original`;
+  prepareHome(nodeFileSystem, original);
+  const path = `${home}/workers/${ID}.json`;
+  writeFileSync(path, JSON.stringify({ process: { identity: self, lifelinePath: null } }));
+  await writtenBy({ ...self });
+  expect(look([{ ...worker(home), identity: self }])).toMatchObject({ kind: "alive" });
+  expect(look([{ ...worker(original), identity: self }])).toEqual({ kind: "gone" });
+});

@@ -8,8 +8,11 @@ import { nullable, object, safeParse, string } from "zod/mini";
 import { MAX_DESCRIPTOR_BYTES } from "./descriptor-files.ts";
 import type { DescriptorRead } from "./descriptor-files.ts";
 import { descriptorPath } from "./descriptor.ts";
-import { runFolder } from "./home.ts";
+import { originalOf, runFolder } from "./home.ts";
 import { GENERATION_NAME, HOME_NAME } from "./names.ts";
+import { readOlder } from "./older/form.ts";
+import type { OlderRecord } from "./older/form.ts";
+import { proveOlder } from "./older/prove.ts";
 import { canonical } from "./offline/discover.ts";
 import { heldSession, isWorker } from "./worker-process.ts";
 
@@ -29,7 +32,7 @@ export interface LifeParts {
 export function lifeOf(parts: LifeParts, sessionId: string): Life {
   const found = [
     descriptorLife(parts, sessionId),
-    journalLife(parts, sessionId),
+    journalLife(parts, sessionId, (identity) => isAnothers(parts, sessionId, identity)),
     scanLife(parts, sessionId),
     lifelineLife(parts),
   ];
@@ -43,12 +46,35 @@ export function lifeOf(parts: LifeParts, sessionId: string): Life {
 const GONE = { kind: "gone" } as const;
 const legibleSchema = object({ process: object({ identity: identitySchema, lifelinePath: nullable(string()) }) });
 
-function descriptorLife({ home, fs, observer }: LifeParts, sessionId: string): Life {
+function descriptorLife(parts: LifeParts, sessionId: string): Life {
+  const { home, fs, observer } = parts;
   const read = readBounded(fs, descriptorPath(home, sessionId), MAX_DESCRIPTOR_BYTES);
   if (read.kind !== "read") return GONE;
-  const legible = safeParse(legibleSchema, jsonOf(read.bytes));
+  const value = jsonOf(read.bytes);
+  const older = readOlder(value, sessionId);
+  if (older.kind === "older") return olderLife(observer, older.record);
+  const legible = safeParse(legibleSchema, value);
   if (!legible.success) return GONE;
-  return judged(verdictOf(observer, legible.data.process).kind, legible.data.process.identity, "its descriptor names");
+  const { process } = legible.data;
+  if (isAnothers(parts, sessionId, process.identity)) return GONE;
+  return judged(verdictOf(observer, process).kind, process.identity, "its descriptor names");
+}
+
+function olderLife(observer: ProcessObserver, record: OlderRecord): Life {
+  const proof = proveOlder(observer, record);
+  if (proof.kind === "current") return judged(proof.kind, proof.identity, "its descriptor names");
+  if (proof.kind !== "quarantine") return GONE;
+  const who = record.named === null ? "a process" : `process ${record.named.pid}`;
+  return { kind: "unknown", why: `of an older form, it may name ${who} that is its worker` };
+}
+
+/** The worker of another session or home, by what it says and holds itself: a record that was copied or misplaced names it (I147). */
+function isAnothers({ home, fs, scan }: LifeParts, sessionId: string, { pid }: ProcessIdentity): boolean {
+  const found = scan.processes.find(({ identity }) => identity.pid === pid);
+  if (!found || !isWorker(found)) return false;
+  if (originalOf(fs, home, `${found.values[HOME_NAME]}/run/its`) !== null) return true;
+  const held = heldSession(found);
+  return typeof held === "string" && held !== sessionId;
 }
 
 function jsonOf(bytes: Buffer): unknown {
@@ -60,15 +86,17 @@ function jsonOf(bytes: Buffer): unknown {
   }
 }
 
-/** The process that may still write the session: nothing takes its place beside it (I144). */
+/** The process that may still write the session: nothing takes its place beside it (I144). `isAnothers`: of another home, or session. */
 export function journalLife(
   { home, fs, observer }: Pick<LifeParts, "home" | "fs" | "observer">,
   sessionId: string,
+  isAnothers = (_identity: ProcessIdentity): boolean => false,
 ): Life {
   const report = readJournal(`${sessionDirectory(home, sessionId)}/journal`, operationKinds, fs);
   if (report.kind !== "ok" || report.released) return GONE;
   const identity = safeParse(identitySchema, report.owner.identity);
   if (!identity.success) return { kind: "unknown", why: "its journal does not say which process writes it" };
+  if (isAnothers(identity.data)) return GONE;
   const { kind } = verdictOf(observer, { identity: identity.data, lifelinePath: null });
   return judged(kind, identity.data, "its journal is written by");
 }

@@ -57,17 +57,20 @@ it("I142 a damaged descriptor and one without a session are for a person, a bare
   expect(viewHome(home, [])).toMatchObject({ quarantined, bare: [bare], problems: [expect.stringContaining(damaged)] });
 });
 
+/** The worker of these descriptors is this process: what is kept says that it runs. */
+const RUNS = `; its worker, process ${process.pid}, runs on`;
+
 it("I117 a session whose record could not be looked for, or not be read, is not said to have none", () => {
   const sessionId = "0b0e4a3e-3c53-4b3f-8f3c-3d7f0c7f3a11";
   writeFileSync(`${home}/workers/${sessionId}.json`, JSON.stringify(descriptorOf(sessionId)));
   const why = (): string[] => viewHome(home, []).quarantined.map(({ reason }) => reason);
-  expect(why()).toEqual(["it has a worker record but no session record"]);
+  expect(why()).toEqual([`it has a worker record but no session record${RUNS}`]);
   mkdirSync(`${home}/sessions/${sessionId}`);
   writeFileSync(`${home}/sessions/${sessionId}/session.json`, "damage");
-  expect(why()).toEqual(["session.json is not JSON"]);
+  expect(why()).toEqual([`session.json is not JSON${RUNS}`]);
   rmSync(`${home}/sessions`, { recursive: true });
   writeFileSync(`${home}/sessions`, "no directory");
-  expect(why()).toEqual(["its session record could not be looked for"]);
+  expect(why()).toEqual([`its session record could not be looked for${RUNS}`]);
 });
 
 function descriptorOf(sessionId: string) {

@@ -115,8 +115,11 @@ function sort(
     }
     const { descriptor } = read;
     const record = records.get(sessionId) ?? null;
-    if (record === null) quarantined.push({ sessionId, reason: whyNone(sessionId) });
-    workers.push({ sessionId, descriptor, record, verdict: verdictOf(observer, descriptor.process).kind });
+    const verdict = verdictOf(observer, descriptor.process).kind;
+    const { pid } = descriptor.process.identity;
+    const runs = verdict === "current" ? `; its worker, process ${pid}, runs on` : "";
+    if (record === null) quarantined.push({ sessionId, reason: `${whyNone(sessionId)}${runs}` });
+    workers.push({ sessionId, descriptor, record, verdict });
   }
   return { workers, quarantined };
 }

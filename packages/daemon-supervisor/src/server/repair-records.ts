@@ -21,7 +21,8 @@ export async function release(services: Services, { sessionId, asserted, stamp }
   if (catalog.isUnreadable(sessionId)) throw refused(`${why}: its files can only be moved aside`);
   refuseLiving(lifeHere(services, sessionId), asserted);
   // First what keeps it from being launched: until the descriptor goes it is quarantined, at any start.
-  if (catalog.get(sessionId))
+  const isThere = catalog.get(sessionId) !== undefined;
+  if (isThere)
     await records.rest(sessionId, (now) => ({
       ...withRequest(now, stamp),
       wanted: now.wanted === "archived" ? "archived" : "stopped",
@@ -31,7 +32,8 @@ export async function release(services: Services, { sessionId, asserted, stamp }
   removeFile(fs, notePath(home, sessionId));
   syncDirectory(fs, workersFolder(home));
   sessions.quarantined.delete(sessionId);
-  return isKept ? `it rests, stopped; its descriptor is kept as ${kept}` : "it rests, stopped";
+  const told = isThere ? "it rests, stopped" : "there is no such session any more";
+  return isKept ? `${told}; its descriptor is kept as ${kept}` : told;
 }
 
 /** A session that nobody can read goes to `<home>/damaged`, with every file that names it; nothing is deleted. */

@@ -54,7 +54,7 @@ function ownerFindings({ owner, home, epoch, answer }: SeenHome): Finding[] {
   const what = { kind: "owner_unknown", subject: home, reason: owner.why } as const;
   const { record } = owner;
   if (record !== null && record.home !== home)
-    return [told(what, `agent --home ${record.home} daemon stop --keep-workers, then start one here`)];
+    return [told(what, `remove ${home}/owner, which is a copy as well; then a daemon can start here`)];
   if (epoch === null) return [told(what, `make ${home}/owner a directory that can be read`)];
   return [
     repairable(what, {

@@ -30,12 +30,12 @@ const andLife = (reason: string, { life }: SeenSession): string =>
 
 const readable = ({ descriptor }: SeenSession) => (descriptor === null || isDamaged(descriptor) ? null : descriptor);
 
-function endIt(daemon: Daemon, { row }: SeenSession): string {
+function endIt(daemon: Daemon, { sessionId, record, row }: SeenSession): string {
   if (row?.state === "stopping") return "look again once its stop has ended";
   // A daemon that lives and does not say so may well have the session in memory, and its worker at work.
   return daemon === "silent" || daemon === "other_protocol"
     ? "look again once the daemon answers: it may hold the session in memory"
-    : "end that process, then look again";
+    : `${record === null ? `put its folder, sessions/${sessionId}, back and start the daemon anew (agent daemon restart keeps the workers); or ` : ""}end that process, then look again`;
 }
 
 function inertFindings(seen: SeenSession, daemon: Daemon): Finding[] {
@@ -51,7 +51,10 @@ function inertFindings(seen: SeenSession, daemon: Daemon): Finding[] {
       }),
     ];
   }
-  if (isDamaged(descriptor)) return [released({ seen, daemon }, "descriptor_damaged", descriptor.damaged)];
+  if (isDamaged(descriptor)) {
+    const kind = descriptor.isOlder ? "session_quarantined" : "descriptor_damaged";
+    return [released({ seen, daemon }, kind, descriptor.damaged)];
+  }
   if (record === null && descriptor !== null)
     return [released({ seen, daemon }, "session_quarantined", "it has a worker record but no session record")];
   if (row?.state === "quarantined")

@@ -13,6 +13,7 @@ import type { DescriptorRead, WorkerFiles } from "../../descriptor-files.ts";
 import { descriptorPath } from "../../descriptor.ts";
 import { requestsFolder } from "../../home.ts";
 import { lifeOf } from "../../life.ts";
+import { proveOlder } from "../../older/prove.ts";
 import type { LifeParts } from "../../life.ts";
 import { verdictOf } from "@holdfast/session-worker/transport";
 import { canonical } from "../discover.ts";
@@ -123,7 +124,7 @@ function sessionOf(sessionId: string, { read, descriptor, intents, row }: Known,
   const journal = readJournal(`${sessionDirectory(home, sessionId)}/journal`, operationKinds, fs);
   const isSound =
     read?.kind === "record" &&
-    descriptor?.kind !== "damaged" &&
+    (descriptor === undefined || descriptor.kind === "descriptor") &&
     row?.state !== "quarantined" &&
     (journal.kind === "fresh" || (journal.kind === "ok" && journal.quarantines.length === 0));
   return {
@@ -150,10 +151,13 @@ function deniedAt(fs: FileSystem, path: string): string[] {
   return read.kind === "unreadable" && isDenial(read.errno) ? [`${path}: ${read.errno}`] : [];
 }
 
-/** Of an older form, a start of the daemon decides what it is worth; until then it says nothing. */
+/** Of an older form, what a start of the daemon would not take up is said now; the rest is for that start. */
 function seenDescriptor(read: DescriptorRead, observer: ProcessObserver): SeenSession["descriptor"] {
   if (read.kind === "damaged") return { damaged: read.reason };
-  if (read.kind === "older") return null;
+  if (read.kind === "older") {
+    const proof = proveOlder(observer, read.record);
+    return proof.kind === "quarantine" ? { damaged: proof.reason, isOlder: true } : null;
+  }
   const { process } = read.descriptor;
   const held = process.lifelinePath !== null && probeLifeline(process.lifelinePath) === "held";
   return { descriptor: read.descriptor, verdict: verdictOf(observer, process), held };

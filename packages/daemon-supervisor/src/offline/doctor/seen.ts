@@ -26,7 +26,7 @@ export interface SeenSession {
   readonly record: RecordRead | null;
   readonly descriptor:
     | { readonly descriptor: Descriptor; readonly verdict: RecordVerdict; readonly held: boolean }
-    | { readonly damaged: string }
+    | { readonly damaged: string; readonly isOlder?: boolean }
     | null;
   readonly intents: readonly string[];
   /** Its records that this user may not read, each with its errno: that says nothing about what stands in them. */

@@ -1,0 +1,94 @@
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { Home } from "./support/home.ts";
+import { isRunning } from "./support/processes.ts";
+import { errorCode, parseRow } from "./support/rows.ts";
+
+interface Problem {
+  readonly kind: string;
+  readonly subject: string;
+  readonly reason: string;
+  readonly next?: string;
+  readonly needs?: readonly string[];
+}
+
+async function doctor(home: Home, ...args: readonly string[]): Promise<readonly Problem[]> {
+  const { stdout } = await home.agent([...args, "doctor", "--json"]);
+  const { problems }: { readonly problems: readonly Problem[] } = JSON.parse(stdout);
+  return problems.filter(({ kind }) => kind !== "narrow_signals" && kind !== "no_peer_check");
+}
+
+it("I131 I147 a copy of a home signals no worker of the original, by no verb, and says whose it is", async () => {
+  await using home = await Home.open();
+  const row = await home.newSession("s");
+  const worker = home.worker(row);
+  await home.ok(["daemon", "stop", "--keep-workers"]);
+  const copy = `${home.path}-copy`;
+  expect((await home.run(["cp", "-a", home.path, copy]).result()).code).toBe(0);
+  const of = ["--home", copy];
+  const plan = await home.ok([...of, "ps", "--force-stop", "--yes"]);
+  expect(plan.stdout).not.toContain(String(worker.pid));
+  const shown = parseRow((await home.ok([...of, "session", "show", "s", "--json"])).stdout);
+  expect(shown).toMatchObject({ state: "quarantined", reason: expect.stringContaining(home.path) });
+  for (const verb of [
+    ["stop", "s"],
+    ["prompt", "s", "echo copy"],
+    ["session", "resume", "s"],
+  ]) {
+    const { code, stderr } = await home.agent([...of, ...verb, "--json"]);
+    expect([verb, code, errorCode(stderr)]).toEqual([verb, 7, "session_quarantined"]);
+  }
+  // Nothing of it lives in the copy: no assertion is asked for, and nobody is told to end the original's process.
+  expect(await doctor(home, ...of)).toMatchObject([{ kind: "descriptor_damaged", subject: row.sessionId, needs: [] }]);
+  await home.ok([...of, "doctor", "--repair", "--yes"]);
+  const rests = parseRow((await home.ok([...of, "session", "show", "s", "--json"])).stdout);
+  expect(rests).toMatchObject({ state: "stopped", pid: null });
+  await home.ok([...of, "ps", "--force-stop", "--yes"]);
+  expect(isRunning(worker)).toBe(true);
+  expect((await home.ok(["prompt", "s", "echo original"])).stdout).toBe("original\n");
+  expect(home.worker(row).pid).toBe(worker.pid);
+});
+
+it("I131 a descriptor that was copied to another session's name: nobody is told to end the worker that it names", async () => {
+  await using home = await Home.open();
+  const row = await home.newSession("a");
+  const other = await home.newSession("b");
+  await home.ok(["stop", "b"]);
+  await home.ok(["daemon", "stop", "--keep-workers"]);
+  copyFileSync(home.descriptorPath(row.sessionId), home.descriptorPath(other.sessionId));
+  const found = await doctor(home);
+  expect(found).toMatchObject([{ kind: "descriptor_damaged", subject: other.sessionId, needs: [] }]);
+  await home.ok(["doctor", "--repair", "--yes"]);
+  expect(await doctor(home)).toEqual([]);
+  expect((await home.ok(["prompt", "a", "echo served"])).stdout).toBe("served\n");
+  expect(parseRow((await home.ok(["session", "resume", "b", "--json"])).stdout).state).toBe("ready");
+});
+
+it("I81 I144 an older record that proves nothing is released by a person's word alone, and told without a daemon too", async () => {
+  await using home = await Home.open();
+  const { sessionId } = await home.newSession("s");
+  await home.ok(["stop", "s"]);
+  await home.ok(["daemon", "stop"]);
+  const record = join(home.path, "sessions", sessionId, "session.json");
+  writeFileSync(record, readFileSync(record, "utf8").replace('"stopped"', '"running"'));
+  const { pid } = home.canary.identity;
+  const older = {
+    version: 1,
+    workerId: sessionId,
+    socketPath: "/x",
+    authenticationToken: "t",
+    lifecycle: "ready",
+    pid,
+  };
+  mkdirSync(join(home.path, "workers"), { recursive: true, mode: 0o700 });
+  writeFileSync(home.descriptorPath(sessionId), JSON.stringify(older), { mode: 0o600 });
+  const quarantine = { kind: "session_quarantined", subject: sessionId, needs: ["gone"] };
+  expect(await doctor(home)).toMatchObject([quarantine]);
+  await home.ok(["daemon", "start"]);
+  expect(await doctor(home)).toMatchObject([quarantine]);
+  await home.agent(["doctor", "--repair", "--yes"]);
+  expect((await home.show("s")).state).toBe("quarantined");
+  await home.ok(["doctor", "--repair", "--yes", "--assert-gone", sessionId]);
+  expect((await home.show("s")).state).toBe("stopped");
+});
