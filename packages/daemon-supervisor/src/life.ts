@@ -60,6 +60,12 @@ function descriptorLife(parts: LifeParts, sessionId: string): Life {
   return judged(verdictOf(observer, process).kind, process.identity, "its descriptor names");
 }
 
+/** Why a start would not take up what an older record names; `null` where it proves enough. */
+export function olderProblem(observer: ProcessObserver, record: OlderRecord): string | null {
+  const proof = proveOlder(observer, record);
+  return proof.kind === "quarantine" ? proof.reason : null;
+}
+
 function olderLife(observer: ProcessObserver, record: OlderRecord): Life {
   const proof = proveOlder(observer, record);
   if (proof.kind === "current") return judged(proof.kind, proof.identity, "its descriptor names");
@@ -86,17 +92,17 @@ function jsonOf(bytes: Buffer): unknown {
   }
 }
 
-/** The process that may still write the session: nothing takes its place beside it (I144). `isAnothers`: of another home, or session. */
+/** The process that may still write the session: nothing takes its place beside it (I144). `isOfOthers`: of another home, or session. */
 export function journalLife(
   { home, fs, observer }: Pick<LifeParts, "home" | "fs" | "observer">,
   sessionId: string,
-  isAnothers = (_identity: ProcessIdentity): boolean => false,
+  isOfOthers = (_identity: ProcessIdentity): boolean => false,
 ): Life {
   const report = readJournal(`${sessionDirectory(home, sessionId)}/journal`, operationKinds, fs);
   if (report.kind !== "ok" || report.released) return GONE;
   const identity = safeParse(identitySchema, report.owner.identity);
   if (!identity.success) return { kind: "unknown", why: "its journal does not say which process writes it" };
-  if (isAnothers(identity.data)) return GONE;
+  if (isOfOthers(identity.data)) return GONE;
   const { kind } = verdictOf(observer, { identity: identity.data, lifelinePath: null });
   return judged(kind, identity.data, "its journal is written by");
 }

@@ -12,8 +12,7 @@ import { readWorkerFiles } from "../../descriptor-files.ts";
 import type { DescriptorRead, WorkerFiles } from "../../descriptor-files.ts";
 import { descriptorPath } from "../../descriptor.ts";
 import { requestsFolder } from "../../home.ts";
-import { lifeOf } from "../../life.ts";
-import { proveOlder } from "../../older/prove.ts";
+import { lifeOf, olderProblem } from "../../life.ts";
 import type { LifeParts } from "../../life.ts";
 import { verdictOf } from "@holdfast/session-worker/transport";
 import { canonical } from "../discover.ts";
@@ -155,8 +154,8 @@ function deniedAt(fs: FileSystem, path: string): string[] {
 function seenDescriptor(read: DescriptorRead, observer: ProcessObserver): SeenSession["descriptor"] {
   if (read.kind === "damaged") return { damaged: read.reason };
   if (read.kind === "older") {
-    const proof = proveOlder(observer, read.record);
-    return proof.kind === "quarantine" ? { damaged: proof.reason, isOlder: true } : null;
+    const problem = olderProblem(observer, read.record);
+    return problem === null ? null : { damaged: problem, isOlder: true };
   }
   const { process } = read.descriptor;
   const held = process.lifelinePath !== null && probeLifeline(process.lifelinePath) === "held";
