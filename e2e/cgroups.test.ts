@@ -42,7 +42,7 @@ it.each([
 ])(
   "I145 %s ends what has dropped its environment, its session and its parent, and removes the cgroup",
   async (_t, stop) => {
-    await using home = await Home.open();
+    await using home = await Home.open({ forceStop: true });
     const { sessionId } = await home.newSession("s");
     const cgroup = cgroupOf(home, sessionId);
     const found = await escape(home, "s", newSleep());
@@ -52,7 +52,7 @@ it.each([
 );
 
 it("I145 I136 a recovery ends it as well, and the next worker has a cgroup of its own", async () => {
-  await using home = await Home.open();
+  await using home = await Home.open({ forceStop: true });
   const row = await home.newSession("s");
   const cgroup = cgroupOf(home, row.sessionId);
   const found = await escape(home, "s", newSleep());
@@ -76,7 +76,7 @@ async function keepSomething(home: Home): Promise<{ readonly found: Found; reado
 }
 
 it("a kept program stays in its cgroup when its session is stopped, until it is ended by force", async () => {
-  await using home = await Home.open();
+  await using home = await Home.open({ forceStop: true });
   const { found, cgroup } = await keepSomething(home);
   expect(isRunning(found)).toBe(true);
   expect(cgroup !== null && membersOf(cgroup).includes(found.pid)).toBe(cgroup !== null);
@@ -85,7 +85,7 @@ it("a kept program stays in its cgroup when its session is stopped, until it is 
 });
 
 it("the cgroup of a kept program that has ended is removed by the next daemon", async () => {
-  await using home = await Home.open();
+  await using home = await Home.open({ forceStop: true });
   const { found, cgroup } = await keepSomething(home);
   await home.kill(found);
   expect(cgroup !== null && existsSync(cgroup)).toBe(cgroup !== null);
@@ -95,7 +95,7 @@ it("the cgroup of a kept program that has ended is removed by the next daemon", 
 });
 
 it("I145 a forced stop from another cgroup, without a daemon, ends what was kept in one and removes it", async () => {
-  await using home = await Home.open();
+  await using home = await Home.open({ forceStop: true });
   const { found, cgroup } = await keepSomething(home);
   await home.ok(["daemon", "stop"]);
   const other = cgroup === null ? null : join(dirname(cgroup), `other-${process.pid}`);
@@ -108,7 +108,7 @@ it("I145 a forced stop from another cgroup, without a daemon, ends what was kept
 });
 
 it("I145 a forced stop ends what was given a home and no marker, as Holdfast's own programs are", async () => {
-  await using home = await Home.open();
+  await using home = await Home.open({ forceStop: true });
   await home.newSession("s");
   const command = newSleep();
   await home.ok(["prompt", "s", `HOLDFAST_HOME=/h env -u HOLDFAST_SESSION setsid ${command} > /dev/null 2>&1 &`]);
@@ -120,7 +120,7 @@ it("I145 a forced stop ends what was given a home and no marker, as Holdfast's o
 });
 
 it("I153 a daemon that was started inside a session is in its cgroup no more, and outlives its stop with its sessions", async () => {
-  await using home = await Home.open();
+  await using home = await Home.open({ forceStop: true });
   const inner = join(home.root, "inner");
   const within = ["--home", inner];
   const { sessionId } = await home.newSession("outer");
@@ -139,7 +139,7 @@ it("I153 a daemon that was started inside a session is in its cgroup no more, an
 });
 
 it("a background process without an environment keeps its session from being passivated", async () => {
-  await using home = await Home.open();
+  await using home = await Home.open({ forceStop: true });
   await home.newSession("s");
   const command = newSleep();
   await home.ok(["prompt", "s", `env -i ${command} > /dev/null 2>&1 &`]);
@@ -156,7 +156,7 @@ it.each([
 ])(
   "I145 without a cgroup %s of a frozen worker ends what is still below its shell, whatever it has dropped",
   async (_t, force) => {
-    await using home = await Home.open();
+    await using home = await Home.open({ forceStop: true });
     const started = home.run([...readOnlyCgroups(), process.execPath, agentPath, "daemon", "start"]);
     expect((await started.result()).code).toBe(0);
     const row = await home.newSession("s");

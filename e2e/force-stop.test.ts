@@ -8,7 +8,7 @@ import { errorCode } from "./support/rows.ts";
 import { waitFor } from "./support/wait-for.ts";
 
 it("ps names the daemon and the workers with their verdicts, also when nothing runs", async () => {
-  await using home = await Home.open();
+  await using home = await Home.open({ forceStop: true });
   expect(await psOf(home)).toEqual({ daemons: [], workers: [], orphans: [], scan: { problems: [] } });
   const row = await home.newSession("s");
   const full = await psOf(home);
@@ -23,8 +23,8 @@ it("ps names the daemon and the workers with their verdicts, also when nothing r
 });
 
 it("ps shows the daemon and the workers of every home", async () => {
-  await using home = await Home.open();
-  await using other = await Home.open();
+  await using home = await Home.open({ forceStop: true });
+  await using other = await Home.open({ forceStop: true });
   const row = await other.newSession("s");
   const seen = await psOf(other, home);
   expect(seen.daemons).toMatchObject([{ pid: other.daemon().pid, status: "current", isDefault: false }]);
@@ -32,8 +32,8 @@ it("ps shows the daemon and the workers of every home", async () => {
 });
 
 it("ps finds a daemon in the foreground, whose environment names another home, by the lifeline that it holds", async () => {
-  await using home = await Home.open();
-  await using other = await Home.open();
+  await using home = await Home.open({ forceStop: true });
+  await using other = await Home.open({ forceStop: true });
   const running = other.start(["daemon", "run", "--home", other.path], { env: { HOLDFAST_HOME: home.path } });
   const isServing = async (): Promise<boolean> => (await other.agent(["daemon", "status"])).code === 0;
   await waitFor(isServing, "the daemon in the foreground answers");
@@ -42,8 +42,8 @@ it("ps finds a daemon in the foreground, whose environment names another home, b
 });
 
 it("I117 I104 a record that cannot be read is a problem, and what runs is shown all the same", async () => {
-  await using home = await Home.open();
-  await using other = await Home.open();
+  await using home = await Home.open({ forceStop: true });
+  await using other = await Home.open({ forceStop: true });
   const [row, bad] = [await other.newSession("s"), await other.newSession("bad")];
   const descriptor = readFileSync(other.descriptorPath(bad.sessionId));
   // A daemon that runs would write it again.
@@ -59,7 +59,7 @@ it("I117 I104 a record that cannot be read is a problem, and what runs is shown 
 });
 
 it("I131 ps takes the word of no process: neither a daemon nor a worker by name and environment alone", async () => {
-  await using home = await Home.open();
+  await using home = await Home.open({ forceStop: true });
   const env = { HOLDFAST_GENERATION: "0b0e4a3e-3c53-4b3f-8f3c-3d7f0c7f3a11", HOLDFAST_SESSION: "not-one-of-ours" };
   const daemon = "process.title = 'holdfastd'; setInterval(() => {}, 1e6); console.log('up')";
   const alike = home.run([process.execPath, "-e", daemon]);
@@ -75,7 +75,7 @@ it("I131 ps takes the word of no process: neither a daemon nor a worker by name 
 });
 
 it("ps --force-stop without a terminal and without --yes touches nothing; with --yes it ends all", async () => {
-  await using home = await Home.open();
+  await using home = await Home.open({ forceStop: true });
   const rows = [await home.newSession("a"), await home.newSession("b")];
   await home.ok(["prompt", "a", "--no-wait", "setsid sleep 600 & sleep 601"]);
   const all = [home.daemon(), ...rows.map((row) => home.worker(row))];
@@ -95,7 +95,7 @@ it("ps --force-stop without a terminal and without --yes touches nothing; with -
 });
 
 it("ps --force-stop ends a frozen daemon, a frozen worker and a healthy one", async () => {
-  await using home = await Home.open();
+  await using home = await Home.open({ forceStop: true });
   const [frozen, healthy] = [await home.newSession("frozen"), await home.newSession("healthy")];
   const all = [home.daemon(), home.worker(frozen), home.worker(healthy)];
   home.freeze(home.worker(frozen));
@@ -109,7 +109,7 @@ it("ps --force-stop ends a frozen daemon, a frozen worker and a healthy one", as
 });
 
 it("I140 ps --force-stop ends a frozen daemon whose own record is empty, and its workers", async () => {
-  await using home = await Home.open();
+  await using home = await Home.open({ forceStop: true });
   const worker = home.worker(await home.newSession("s"));
   const daemon = home.daemon();
   home.freeze(daemon);
@@ -120,7 +120,7 @@ it("I140 ps --force-stop ends a frozen daemon whose own record is empty, and its
 });
 
 it("I107 a forced stop has the home until its last worker is gone and its record with it: a start meanwhile waits", async () => {
-  await using home = await Home.open();
+  await using home = await Home.open({ forceStop: true });
   const row = await home.newSession("s");
   const worker = home.worker(row);
   const phase = (): { readonly epoch: number; readonly phase: string } =>
@@ -144,7 +144,7 @@ it("I107 a forced stop has the home until its last worker is gone and its record
 }, 60_000);
 
 it("ps --force-stop without a daemon ends workers that outlived it", async () => {
-  await using home = await Home.open();
+  await using home = await Home.open({ forceStop: true });
   const row = await home.newSession("s");
   const worker = home.worker(row);
   await home.kill(home.daemon());
@@ -154,8 +154,8 @@ it("ps --force-stop without a daemon ends workers that outlived it", async () =>
 });
 
 it("ps --force-stop touches no other home", async () => {
-  await using home = await Home.open();
-  await using other = await Home.open();
+  await using home = await Home.open({ forceStop: true });
+  await using other = await Home.open({ forceStop: true });
   const row = await other.newSession("s");
   await home.newSession("s");
   const done = await home.agent(["ps", "--force-stop", "--yes"]);
@@ -165,7 +165,7 @@ it("ps --force-stop touches no other home", async () => {
 });
 
 it("ps --force-stop cleans up after a worker that is gone, so that no daemon brings its session back", async () => {
-  await using home = await Home.open();
+  await using home = await Home.open({ forceStop: true });
   const row = await home.newSession("s");
   const worker = home.worker(row);
   await home.kill(home.daemon());
@@ -178,7 +178,7 @@ it("ps --force-stop cleans up after a worker that is gone, so that no daemon bri
 });
 
 it("I81 ps --force-stop keeps what a damaged record may name, and says why", async () => {
-  await using home = await Home.open();
+  await using home = await Home.open({ forceStop: true });
   const [row, bad] = [await home.newSession("s"), await home.newSession("bad")];
   const [worker, kept] = [home.worker(row), home.worker(bad)];
   const descriptor = readFileSync(home.descriptorPath(bad.sessionId));
@@ -199,7 +199,7 @@ it("I81 ps --force-stop keeps what a damaged record may name, and says why", asy
 });
 
 it("ps --force-stop ends a worker that no record names any more, with its agent", async () => {
-  await using home = await Home.open();
+  await using home = await Home.open({ forceStop: true });
   const row = await home.newSession("s");
   await home.ok(["prompt", "s", "--no-wait", "sleep 600"]);
   const worker = home.worker(row);
@@ -221,7 +221,7 @@ it("ps --force-stop ends a worker that no record names any more, with its agent"
 });
 
 it("ps --force-stop from inside a session of its home does not end before its work is done", async () => {
-  await using home = await Home.open();
+  await using home = await Home.open({ forceStop: true });
   await home.newSession("s");
   await home.newSession("other");
   await home.ok([

@@ -14,7 +14,7 @@ it("I147 blanks, unicode and quotes in the home's path work", async () => {
 const long = `${"d".repeat(95)}/${"e".repeat(95)}`;
 
 it("I147 a home of 200 bytes works through the runtime directory", async () => {
-  await using home = await Home.open({ name: long });
+  await using home = await Home.open({ name: long, forceStop: true });
   const runtime = join(home.root, "r");
   mkdirSync(runtime, { mode: 0o700 });
   const env = { XDG_RUNTIME_DIR: runtime };
@@ -25,7 +25,7 @@ it("I147 a home of 200 bytes works through the runtime directory", async () => {
 });
 
 it("I147 where no directory is short enough the command fails at once, naming the limit", async () => {
-  await using home = await Home.open({ name: long });
+  await using home = await Home.open({ name: long, forceStop: true });
   const env = { XDG_RUNTIME_DIR: join(home.root, long, "r"), TMPDIR: join(home.root, long, "t") };
   for (const directory of Object.values(env)) mkdirSync(directory, { recursive: true, mode: 0o700 });
   const failed = await home.agent(["session", "new", "--json"], { env });

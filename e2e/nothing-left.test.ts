@@ -7,7 +7,7 @@ import { identityOf, isRunning } from "./support/processes.ts";
 import { waitFor } from "./support/wait-for.ts";
 
 it("I145 I131 stop ends children that left for sessions of their own, and nobody else", async () => {
-  await using home = await Home.open();
+  await using home = await Home.open({ forceStop: true });
   const innocent = new Running(["sleep", "4321"], { env: {} });
   try {
     const row = await home.newSession("s");
@@ -28,7 +28,7 @@ it("I145 I131 stop ends children that left for sessions of their own, and nobody
 });
 
 it("I145 after stop and daemon stop no process, descriptor, socket or lifeline is left", async () => {
-  await using home = await Home.open();
+  await using home = await Home.open({ forceStop: true });
   for (const name of ["a", "b"]) await home.newSession(name, "--prompt", "echo hi");
   const sockets = (): string[] => readdirSync(join(home.path, "run")).filter((name) => name.endsWith(".sock"));
   expect(sockets()).toHaveLength(3);
@@ -43,7 +43,7 @@ it("I145 after stop and daemon stop no process, descriptor, socket or lifeline i
 });
 
 it("I145 the daemon's descriptors and the files of the home return to their number after five rounds", async () => {
-  await using home = await Home.open();
+  await using home = await Home.open({ forceStop: true });
   await home.newSession("first");
   await home.ok(["stop", "first"]);
   const open = (): number => readdirSync(`/proc/${home.daemon().pid}/fd`).length;

@@ -15,10 +15,12 @@ interface HomeOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** For each command, where nothing else is said. */
   readonly timeoutMs?: number;
+  /** `ps --force-stop` ends it, and has to leave nobody: where ends are the subject, or its sockets lie outside of its root. */
+  readonly forceStop?: boolean;
 }
 
 /**
- * A state directory of its own with everything that a test starts in it. Disposal stops all of it, and fails if a process is
+ * A state directory of its own with everything that a test starts in it. Disposal ends all of it, and fails if a process is
  * left or the canary was touched.
  */
 export class Home implements AsyncDisposable {
@@ -29,13 +31,14 @@ export class Home implements AsyncDisposable {
   readonly canary: Canary;
   readonly #env: Readonly<Record<string, string>>;
   readonly #timeoutMs: number | undefined;
+  readonly #forceStop: boolean;
   readonly #running: Running[] = [];
   readonly #frozen: Identity[] = [];
   #closed: Promise<void> | null = null;
   /** Set by a test that put its home on a disk of its own. */
   beforeRemoval: () => void = () => {};
 
-  constructor(canary: Canary, { name = "h", env = {}, timeoutMs }: HomeOptions) {
+  constructor(canary: Canary, { name = "h", env = {}, timeoutMs, forceStop = false }: HomeOptions) {
     this.canary = canary;
     this.root = mkdtempSync(join(tmpdir(), "hf-"));
     this.path = join(this.root, name);
@@ -43,6 +46,7 @@ export class Home implements AsyncDisposable {
     mkdirSync(this.files);
     this.#env = env;
     this.#timeoutMs = timeoutMs;
+    this.#forceStop = forceStop;
   }
 
   static async open(options: HomeOptions = {}): Promise<Home> {
@@ -195,12 +199,7 @@ export class Home implements AsyncDisposable {
   async #close(): Promise<void> {
     for (const running of this.#running) running.killGroup();
     try {
-      if (this.processes().length > 0 || existsSync(join(this.path, "workers"))) await this.#stopAll();
-      await waitFor(() => this.processes().length === 0, "no process of the test is left", 5_000).catch(() => {
-        const left = this.processes();
-        for (const identity of left) signal(identity, "SIGKILL");
-        throw new Error(`left running: ${JSON.stringify(left)}`);
-      });
+      await (this.#forceStop ? this.#stopAll() : this.#killAll());
       const touched = this.canary.touched();
       if (touched !== "") throw new Error(`the canary was touched: ${touched}`);
     } finally {
@@ -212,7 +211,26 @@ export class Home implements AsyncDisposable {
     }
   }
 
+  async #killAll(): Promise<void> {
+    // Again and again: one that was just starting another is not always the last.
+    await waitFor(() => this.#signalled().length === 0, "every process of the test is ended", 5_000);
+  }
+
   async #stopAll(): Promise<void> {
+    if (this.processes().length > 0 || existsSync(join(this.path, "workers"))) await this.#forceStopped();
+    await waitFor(() => this.processes().length === 0, "no process of the test is left", 5_000).catch(() => {
+      throw new Error(`left running: ${JSON.stringify(this.#signalled())}`);
+    });
+  }
+
+  /** What ran, each sent SIGKILL. */
+  #signalled(): Found[] {
+    const left = this.processes();
+    for (const identity of left) signal(identity, "SIGKILL");
+    return left;
+  }
+
+  async #forceStopped(): Promise<void> {
     const { code, stderr } = await this.agent(["ps", "--force-stop", "--yes"], {
       timeoutMs: this.#timeoutMs ?? 20_000,
     });
