@@ -3,6 +3,7 @@ import { churn } from "./churn.ts";
 import { crash } from "./crash.ts";
 import { journalErrors, journalKill, powerCut } from "./journal.ts";
 import { moments } from "./moments.ts";
+import { requests } from "./requests.ts";
 import { rounds as randomRounds } from "./rounds.ts";
 import type { Target } from "./target.ts";
 
@@ -13,6 +14,7 @@ const targets: Readonly<Record<string, Target>> = {
   "journal-kill": journalKill,
   moments,
   "power-cut": powerCut,
+  requests,
   rounds: randomRounds,
 };
 const DEFAULT_SECONDS = "8";
@@ -27,6 +29,8 @@ What tests do for seconds, for minutes, as root on Linux: prints counts, and exi
   journal-kill    a journal's writers are killed anywhere in their work; --rounds N (200)
   moments         a supervisor, or a forced stop, is killed before and after every call to its world in each of its ways
   power-cut       the power of ext4 and of XFS is cut under a journal's writer; --rounds N of each (100)
+  requests        requests of four sessions, each once, while clients and supervisors are killed; --rounds N of each session
+                  (4), --seed N (1)
   rounds          random requests of sessions while supervisor, worker or both are killed; --rounds N (200), --seed N (1)
 
 Without a TARGET, all of them.
