@@ -30,7 +30,7 @@ it.concurrent.each(bounded)(
     const wrong: string[] = [];
     for (const moment of some(phases)) {
       try {
-        await dieAt(scenario, program, moment);
+        if (!(await dieAt(scenario, program, moment))) wrong.push(`before ${moment.call}: not reached`);
       } catch (error) {
         wrong.push(`before ${moment.call}: ${reasonsOf(error)}`);
       }
