@@ -3,7 +3,7 @@ import { because, obstacle, temporaryDirectory } from "./support/fixture.ts";
 import { type Injected, type Injection, type Kind, kinds, runInjected } from "./support/injected.ts";
 
 /** Of each kind and error, spread over a writer's life; `pnpm stress journal-errors` takes them all. */
-const MAX_RUNS = 5;
+const MAX_RUNS = 3;
 const TIMEOUT_MS = 180_000;
 
 const reason = obstacle("strace");

@@ -3,7 +3,7 @@ import { temporaryDirectory } from "./support/fixture.ts";
 import { killRounds } from "./support/kill-rounds.ts";
 
 /** `pnpm stress journal-kill` takes 200. */
-const ROUNDS = 25;
+const ROUNDS = 10;
 const TIMEOUT_MS = 120_000;
 
 describe("a writer that is killed anywhere in its work", () => {
