@@ -43,21 +43,6 @@ it("I162 a stop settles what was accepted, visibly: neither the turn nor its fol
   expect(readFileSync(log, "utf8")).toBe("ran\n");
 });
 
-it("resume during the stop of a frozen worker: that process ends, a new one comes", async () => {
-  await using home = await Home.open();
-  const row = await home.newSession("s", "--prompt", "echo one");
-  const worker = home.worker(row);
-  home.freeze(worker);
-  expect((await home.agent(["stop", "s", "--archive", "--no-wait"])).code).toBe(8);
-  const resumed = await home.agent(["session", "resume", "s", "--json"]);
-  expect([0, 6]).toContain(resumed.code);
-  const ready = await home.untilState("s", "ready");
-  expect(isRunning(worker)).toBe(false);
-  expect(ready).toMatchObject({ lifecycle: "live" });
-  expect(ready.generation).not.toBe(row.generation);
-  expect((await home.ok(["prompt", "s", "echo two"])).stdout).toBe("two\n");
-}, 60_000);
-
 it("I154 a working directory that vanished is terminal until it is back and a resume comes", async () => {
   await using home = await Home.open();
   const directory = join(home.files, "project");

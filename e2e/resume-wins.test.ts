@@ -18,19 +18,6 @@ async function untilResumed(home: Home, { sessionId }: SessionRow): Promise<Sess
   return await waitFor(resumed, "the resume succeeds", 30_000);
 }
 
-it("I5 I128 I129 a resume during the stop of a frozen worker wins: nothing is archived, a new worker serves", async () => {
-  await using home = await Home.open();
-  const row = await home.newSession("s", "--prompt", "echo before");
-  const worker = home.worker(row);
-  home.freeze(worker);
-  expect((await home.agent(["stop", "s", "--archive", "--no-wait"])).code).toBe(8);
-  const resumed = await untilResumed(home, row);
-  expect(resumed).toMatchObject({ sessionId: row.sessionId, state: "ready", lifecycle: "live" });
-  expect(resumed.pid).not.toBe(row.pid);
-  expect(isRunning(worker)).toBe(false);
-  expect((await home.ok(["prompt", "s", "echo after"])).stdout).toBe("after\n");
-});
-
 it("I128 a frozen worker under stop --archive: archived within its bound, without a further command", async () => {
   await using home = await Home.open();
   const row = await home.newSession("s");

@@ -63,7 +63,7 @@ it("I23 a successor does not kill a worker under a stop that is under way: it is
   expect(isRunning(worker)).toBe(false);
 });
 
-it("I41 I43 I45 resumes side by side during a stop with archive: one new worker for all, and nothing is archived", async () => {
+it("I5 I41 I43 I45 I129 resumes side by side win over a stop with archive: one new worker for all, and nothing is archived", async () => {
   await using home = await Home.open();
   const row = await home.newSession("s", "--prompt", "echo before");
   home.freeze(home.worker(row));
@@ -76,7 +76,9 @@ it("I41 I43 I45 resumes side by side during a stop with archive: one new worker 
   expect(new Set(resumes.map(({ stdout }) => parseRow(stdout).pid))).toEqual(new Set([shown.pid]));
   const workers = home.processes().filter(({ command }) => command.includes("worker.js"));
   expect(workers.map(({ pid }) => pid)).toEqual([shown.pid]);
-  expect(outputOf(await home.transcript("s"))).toBe("before\n");
+  expect(shown.generation).not.toBe(row.generation);
+  expect((await home.ok(["prompt", "s", "echo after"])).stdout).toBe("after\n");
+  expect(outputOf(await home.transcript("s"))).toBe("before\nafter\n");
 });
 
 function change(path: string, more: object): void {
