@@ -4,7 +4,8 @@ import { isFrozen, isRunning, signal } from "./support/processes.ts";
 import type { SessionRow } from "./support/rows.ts";
 import { waitFor } from "./support/wait-for.ts";
 
-const SESSIONS = 50;
+/** The benchmark `supervisor killed` has 50. */
+const SESSIONS = 16;
 const SIDE_BY_SIDE = 4;
 
 async function createAll(home: Home): Promise<readonly SessionRow[]> {
@@ -20,10 +21,10 @@ async function createAll(home: Home): Promise<readonly SessionRow[]> {
 const pids = (rows: readonly SessionRow[]): string[] =>
   rows.map(({ sessionId, pid }) => `${sessionId} ${pid}`).toSorted();
 
-it("I135 I169 50 sessions, one frozen: a successor adopts the others while it is frozen, and that one when it thaws", async () => {
+it("I135 I169 16 sessions, one frozen: a successor adopts the others while it is frozen, and that one when it thaws", async () => {
   await using home = await Home.open();
   const rows = await createAll(home);
-  const frozen = rows[17]!;
+  const frozen = rows[7]!;
   const worker = home.worker(frozen);
   home.freeze(worker);
   await waitFor(() => isFrozen(worker), "the worker is frozen");
