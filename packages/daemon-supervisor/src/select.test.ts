@@ -17,7 +17,8 @@ it("takes the exact id, then the unarchived name, then part of an id", () => {
 
 it("I115 I148 never guesses: empty, short, unknown and ambiguous are refused", () => {
   expect(() => select("", sessions)).toThrow(expect.objectContaining({ code: "usage" }));
-  for (const unknown of ["eef", "nobody", "../x", "-"])
+  const odd = ["..", ".", "/", "a/b", "../x", "-", "-x", "a\nb", " ", "x".repeat(300), "ü", "a b"];
+  for (const unknown of ["eef", "nobody", ...odd])
     expect(() => select(unknown, sessions)).toThrow(expect.objectContaining({ code: "session_not_found" }));
   expect(() => select("cafe", sessions)).toThrow(expect.objectContaining({ code: "ambiguous" }));
   expect(() => select("01a2", sessions)).toThrow(expect.objectContaining({ code: "ambiguous" }));
