@@ -5,10 +5,9 @@ import { Home } from "./support/home.ts";
 import type { SessionRow } from "./support/rows.ts";
 import { waitFor } from "./support/wait-for.ts";
 
-/** All of a supervisor's are in `moments.test.ts` and `pnpm stress moments`. */
+/** A supervisor's alone are in `requests-once.test.ts`, `supervisor-killed.test.ts` and `moments.test.ts`. */
 const moments = ["prompt_accepted", "turn_started"] as const;
 const victims = {
-  supervisor: async (home: Home) => await home.kill(home.daemon()),
   worker: async (home: Home, row: SessionRow) => await home.kill(home.worker(row)),
   both: async (home: Home, row: SessionRow) => {
     await Promise.all([home.kill(home.daemon()), home.kill(home.worker(row))]);

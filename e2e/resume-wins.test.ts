@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { expect, it } from "vitest";
 import { Home } from "./support/home.ts";
 import { isRunning } from "./support/processes.ts";
@@ -17,19 +16,6 @@ async function untilResumed(home: Home, { sessionId }: SessionRow): Promise<Sess
   };
   return await waitFor(resumed, "the resume succeeds", 30_000);
 }
-
-it("I128 a frozen worker under stop --archive: archived within its bound, without a further command", async () => {
-  await using home = await Home.open();
-  const row = await home.newSession("s");
-  const worker = home.worker(row);
-  home.freeze(worker);
-  const began = performance.now();
-  expect((await home.agent(["stop", "s", "--archive", "--no-wait"])).code).toBe(8);
-  const over = (): boolean => !isRunning(worker) && !existsSync(home.descriptorPath(row.sessionId));
-  // 8 s of the contract, and the start of a command on a busy machine.
-  await waitFor(over, "process and descriptor are gone", 9_500 - (performance.now() - began));
-  expect(await home.show("s")).toMatchObject({ lifecycle: "archived", state: "stopped", pid: null });
-});
 
 /** From the record of the stop to the supervisor's death: asked, SIGTERM sent (1 s), under way, before and after SIGKILL (7 s). */
 const moments = [300, 1_500, 4_000, 6_500, 7_300];

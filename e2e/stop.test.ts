@@ -2,14 +2,20 @@ import { existsSync } from "node:fs";
 import { expect, it } from "vitest";
 import { Home } from "./support/home.ts";
 import { isRunning } from "./support/processes.ts";
-import { errorCode, outputOf, parseRow } from "./support/rows.ts";
+import { type SessionRow, errorCode, outputOf, parseRow } from "./support/rows.ts";
 import { waitFor } from "./support/wait-for.ts";
 
-it("I128 a frozen worker: stop --no-wait answers within its bound, and its process goes without a further command", async () => {
+it("I128 frozen workers: stop --no-wait answers within its bound; stopped or archived, they go without a further command", async () => {
   await using home = await Home.open();
-  const row = await home.newSession("s");
-  const worker = home.worker(row);
-  home.freeze(worker);
+  const [row, other] = [await home.newSession("s"), await home.newSession("archived")];
+  const workers = new Map([row, other].map((session) => [session, home.worker(session)]));
+  for (const worker of workers.values()) home.freeze(worker);
+  const gone = async (session: SessionRow, began: number): Promise<void> => {
+    const worker = workers.get(session)!;
+    const over = (): boolean => !isRunning(worker) && !existsSync(home.descriptorPath(session.sessionId));
+    // 8 s of the contract, and the start of a command on a busy machine.
+    await waitFor(over, "process and descriptor are gone", 9_500 - (performance.now() - began));
+  };
   const began = performance.now();
   const result = await home.agent(["stop", "s", "--no-wait", "--json"]);
   // 2 s of the contract, and the start of a command on a busy machine.
@@ -18,9 +24,11 @@ it("I128 a frozen worker: stop --no-wait answers within its bound, and its proce
   const stopping = parseRow(result.stdout);
   expect(stopping).toMatchObject({ sessionId: row.sessionId, state: "stopping" });
   expect(Date.parse(stopping.killAt ?? "")).toBeGreaterThan(Date.parse("2020-01-01"));
-  const over = (): boolean => !isRunning(worker) && !existsSync(home.descriptorPath(row.sessionId));
-  await waitFor(over, "process and descriptor are gone", 9_500 - (performance.now() - began));
+  const archiving = performance.now();
+  expect((await home.agent(["stop", "archived", "--archive", "--no-wait"])).code).toBe(8);
+  await Promise.all([gone(row, began), gone(other, archiving)]);
   expect((await home.show("s")).state).toBe("stopped");
+  expect(await home.show("archived")).toMatchObject({ lifecycle: "archived", state: "stopped", pid: null });
 });
 
 it("I129 a stopped session refuses prompts, resume brings it back with its transcript", async () => {

@@ -86,11 +86,14 @@ it("goes above every epoch that a descriptor names", () => {
   expect(epochOf(claim(real, { epochFloor: 41 }))).toBe(42);
 });
 
-it.each(["", "{", "null", '{"epoch":3}'])("I165 a record with the content %j still counts by its name", (content) => {
-  writeFileSync(`${home}/owner/7.json`, content);
-  expect(topOwner(nodeFileSystem, home)).toEqual({ kind: "unreadable", epoch: 7 });
-  expect(epochOf(claim(real))).toBe(8);
-});
+it.each(["", "\0\0\0\0\0\0\0\0", "garbage", "{", "{}", "null", '{"epoch":3}'])(
+  "I165 a record with the content %j still counts by its name",
+  (content) => {
+    writeFileSync(`${home}/owner/7.json`, content);
+    expect(topOwner(nodeFileSystem, home)).toEqual({ kind: "unreadable", epoch: 7 });
+    expect(epochOf(claim(real))).toBe(8);
+  },
+);
 
 it("an owner that finds a higher epoch publishes nothing more", () => {
   const first = claim(real);
