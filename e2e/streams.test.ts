@@ -1,37 +1,40 @@
 import { join } from "node:path";
-import { expect, it } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import { Home } from "./support/home.ts";
 
+let home: Home;
+beforeAll(async () => {
+  home = await Home.create();
+});
+afterAll(async () => await home[Symbol.asyncDispose]());
+
 it("I151 a daemon started within $(…) does not keep the shell waiting", async () => {
-  await using home = await Home.open();
-  const result = await home.shell('text=$($AGENT daemon start 2>&1); echo "got:$text"');
+  await using own = await Home.open();
+  const result = await own.shell('text=$($AGENT daemon start 2>&1); echo "got:$text"');
   expect(result.code).toBe(0);
   expect(result.stdout).toMatch(/^got:.*running/s);
-  expect((await home.shell('$AGENT session new | cat; echo "${PIPESTATUS[0]}"')).stdout).toMatch(/\n0\n$/);
+  expect((await own.shell('$AGENT session new | cat; echo "${PIPESTATUS[0]}"')).stdout).toMatch(/\n0\n$/);
 });
 
 it("I151 a reader that leaves is met with silence and 0", async () => {
-  await using home = await Home.open();
-  await home.newSession("s");
-  await home.ok(["prompt", "s", "seq 20000"]);
-  for (const read of ["session list", "session list --json", "session transcript s", "ps", "--help"]) {
+  await home.newSession("long");
+  await home.ok(["prompt", "long", "seq 20000"]);
+  for (const read of ["session list", "session list --json", "session transcript long", "ps", "--help"]) {
     const { stdout, stderr } = await home.shell(`$AGENT ${read} | head -c 1 >/dev/null; echo "\${PIPESTATUS[0]}"`);
     expect({ read, stdout, stderr }).toEqual({ read, stdout: "0\n", stderr: "" });
   }
 });
 
 it("I151 closed standard streams hang and break nothing", async () => {
-  await using home = await Home.open();
-  const result = await home.shell(
+  await using own = await Home.open();
+  const result = await own.shell(
     "$AGENT daemon start <&- >&- 2>&-; echo $?; $AGENT session list <&- >&- 2>&-; echo $?",
   );
   expect(result.stdout).toBe("0\n0\n");
-  expect((await home.shell("$AGENT new --name s --prompt 'echo hi' <&-")).stdout).toBe("hi\n");
+  expect((await own.shell("$AGENT new --name s --prompt 'echo hi' <&-")).stdout).toBe("hi\n");
 });
 
 it("errors are a sentence and a hint, with --json one line; never a stack", async () => {
-  await using home = await Home.open();
-  await home.newSession("s");
   const plain = await home.agent(["prompt", "absent", "true"]);
   expect([plain.code, plain.stdout]).toEqual([4, ""]);
   expect(plain.stderr).toMatch(/^error: .+\n(hint: .+\n)?$/);
@@ -43,11 +46,11 @@ it("errors are a sentence and a hint, with --json one line; never a stack", asyn
 });
 
 it("I151 a lock and a pipe that the starting shell holds are not kept by the daemon, its workers or their shells", async () => {
-  await using home = await Home.open();
-  const lock = join(home.files, "lock");
+  await using own = await Home.open();
+  const lock = join(own.files, "lock");
   const line = `( flock 200; $AGENT session new --name s --json ) 200>'${lock}'; flock -n '${lock}' echo free`;
-  const { code, stdout } = await home.shell(line);
+  const { code, stdout } = await own.shell(line);
   expect([code, stdout.split("\n").at(-2)]).toEqual([0, "free"]);
-  await home.ok(["daemon", "stop", "--force"]);
-  expect(await home.shell("$AGENT daemon start 200>&1 | cat")).toMatchObject({ code: 0 });
+  await own.ok(["daemon", "stop", "--force"]);
+  expect(await own.shell("$AGENT daemon start 200>&1 | cat")).toMatchObject({ code: 0 });
 });

@@ -1,7 +1,6 @@
 import { deepEqual, equal, ok } from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { Canary } from "../support/canary.ts";
 import type { Result } from "../support/command.ts";
 import { Home, identityOfRecord } from "../support/home.ts";
 import { type Identity, isRunning, signal } from "../support/processes.ts";
@@ -23,7 +22,7 @@ export interface RequestsReport {
  * Throws where one did not take effect once.
  */
 export async function requestsOnce({ rounds, seed }: Rounds): Promise<RequestsReport> {
-  await using home = new Home(await Canary.start(), {});
+  await using home = await Home.create();
   const world: World = { home, random: randomFrom(seed), attempts: new Map(), killing: true };
   await home.ok(["daemon", "start"]);
   const killer = killSupervisors(world);

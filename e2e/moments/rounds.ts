@@ -1,6 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { Canary } from "../support/canary.ts";
 import type { Result } from "../support/command.ts";
 import { Home } from "../support/home.ts";
 import { type Identity, signal } from "../support/processes.ts";
@@ -53,7 +52,7 @@ export function randomFrom(seed: number): () => number {
 
 /** Random requests while supervisor, worker or both are killed. Throws at what must not be; the home tells of the canary. */
 export async function randomRounds({ rounds, seed }: Rounds): Promise<RoundsReport> {
-  await using home = new Home(await Canary.start(), { timeoutMs: PATIENCE_MS, forceStop: true });
+  await using home = await Home.create({ timeoutMs: PATIENCE_MS, forceStop: true });
   const counts = { requests: 0, repeated: 0, supervisorsKilled: 0, workersKilled: 0, interrupted: 0, givenUp: 0 };
   const chains = Array.from({ length: CHAINS }, (_, index): Chain => {
     const random = randomFrom(seed * CHAINS + index);

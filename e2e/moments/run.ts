@@ -1,5 +1,4 @@
 import type { Running } from "../support/command.ts";
-import { Canary } from "../support/canary.ts";
 import { Home } from "../support/home.ts";
 import { signal } from "../support/processes.ts";
 import { waitFor } from "../support/wait-for.ts";
@@ -15,7 +14,7 @@ const REACH_MS = 60_000;
 
 /** Every moment of a scenario that nobody cuts short. Throws when even that does not end as it should. */
 export async function record(scenario: Scenario, program: string): Promise<readonly Moment[]> {
-  await using home = new Home(await Canary.start(), { timeoutMs: REACH_MS, forceStop: true });
+  await using home = await Home.create({ timeoutMs: REACH_MS, forceStop: true });
   const { paused, client } = await begin(scenario, home, { program, stop: null });
   await hasEnded(scenario, paused, client);
   let told = -1;
@@ -44,7 +43,7 @@ export const boundaries = (moments: readonly Moment[]): readonly Moment[] =>
 
 /** The same, and the supervisor dies at one moment. `false`: this time it did not come to it. */
 export async function dieAt(scenario: Scenario, program: string, stop: Moment): Promise<boolean> {
-  await using home = new Home(await Canary.start(), { timeoutMs: REACH_MS, forceStop: true });
+  await using home = await Home.create({ timeoutMs: REACH_MS, forceStop: true });
   const { paused, client } = await begin(scenario, home, { program, stop });
   const ended = hasEnded(scenario, paused, client).then(
     () => performance.now(),

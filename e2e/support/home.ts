@@ -38,7 +38,7 @@ export class Home implements AsyncDisposable {
   /** Set by a test that put its home on a disk of its own. */
   beforeRemoval: () => void = () => {};
 
-  constructor(canary: Canary, { name = "h", env = {}, timeoutMs, forceStop = false }: HomeOptions) {
+  private constructor(canary: Canary, { name = "h", env = {}, timeoutMs, forceStop = false }: HomeOptions) {
     this.canary = canary;
     this.root = mkdtempSync(join(tmpdir(), "hf-"));
     this.path = join(this.root, name);
@@ -49,11 +49,16 @@ export class Home implements AsyncDisposable {
     this.#forceStop = forceStop;
   }
 
+  /** Ends when it is disposed of, and at the latest with its test: one that timed out never reaches the end of its block. */
   static async open(options: HomeOptions = {}): Promise<Home> {
-    const home = new Home(await Canary.start(), options);
-    // A test that timed out never reaches the end of its block.
+    const home = await Home.create(options);
     onTestFinished(async () => await home[Symbol.asyncDispose](), 30_000);
     return home;
+  }
+
+  /** Ends when it is disposed of; for tests that share it, each with sessions of its own. */
+  static async create(options: HomeOptions = {}): Promise<Home> {
+    return new Home(await Canary.start(), options);
   }
 
   /** XDG_CONFIG_HOME is handed down to sessions, so that every process of a test is found by the path in its environment. */
