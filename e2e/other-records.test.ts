@@ -52,8 +52,14 @@ it("I163 a home whose owner is of another machine is refused, says what to do, a
     descriptor,
   ]);
   expect(readdirSync(join(home.path, "owner"))).toEqual([path.split("/").at(-1)]);
+  const refused = await home.agent(["prompt", "s", "echo never", "--json"]);
+  expect([refused.code, errorCode(refused.stderr)]).toEqual([3, "daemon_not_running"]);
+  const stopped = await home.agent(["ps", "--force-stop", "--yes", "--json"]);
+  expect([stopped.code, JSON.parse(stopped.stdout)]).toMatchObject([1, { stopped: [], failed: [{ kind: "daemon" }] }]);
+  expect([home.ownerPath(), readFileSync(path, "utf8")]).toEqual([path, foreign]);
   expect([isRunning(home.worker(row)), home.supervisors()]).toEqual([true, []]);
   writeFileSync(path, own);
+  expect((await home.ok(["prompt", "s", "echo served"])).stdout).toBe("served\n");
 }, 60_000);
 
 it("I163 I134 descriptors of another machine without an owner record: watched, listed with the reason, never signalled", async () => {
@@ -80,37 +86,38 @@ it("I163 I134 descriptors of another machine without an owner record: watched, l
   writeFileSync(path, own);
 }, 60_000);
 
-it.each(["worker-v1-flat.json", "worker-v2-flat.json", "worker-nested-without-generation.json"])(
-  "I81 I84 I89 a bare number in %s is nobody's: quarantined, kept as it is, never signalled",
-  async (form) => {
-    await using home = await Home.open();
-    const row = await home.newSession("s");
-    await home.kill(home.daemon());
+it("I81 I84 I89 a bare number in a record of an older form is nobody's: quarantined, kept as it is, never signalled", async () => {
+  await using home = await Home.open();
+  const forms = ["worker-v1-flat.json", "worker-v2-flat.json", "worker-nested-without-generation.json"];
+  const rows = [await home.newSession("a"), await home.newSession("b"), await home.newSession("c")];
+  await home.kill(home.daemon());
+  const written = new Map<string, string>();
+  for (const [index, row] of rows.entries()) {
     await home.kill(home.worker(row));
-    const path = home.descriptorPath(row.sessionId);
-    const own = readFileSync(path, "utf8");
-    const text = older(row.sessionId, form, { pid: home.canary.identity.pid, startId: null });
-    writeFileSync(path, text);
-    await home.ok(["daemon", "start"]);
-    expect(await home.show("s")).toMatchObject({
+    const text = older(row.sessionId, forms[index] ?? "", { pid: home.canary.identity.pid, startId: null });
+    writeFileSync(home.descriptorPath(row.sessionId), text);
+    written.set(row.sessionId, text);
+  }
+  await home.ok(["daemon", "start"]);
+  for (const { sessionId } of rows) {
+    expect(await home.show(sessionId)).toMatchObject({
       state: "quarantined",
       pid: null,
       reason: expect.stringMatching(/older form/),
     });
     for (const args of [
-      ["stop", "s", "--force"],
-      ["session", "resume", "s"],
-      ["prompt", "s", "true"],
+      ["stop", sessionId, "--force"],
+      ["session", "resume", sessionId],
+      ["prompt", sessionId, "true"],
     ]) {
       const refused = await home.agent([...args, "--json"]);
       expect([refused.code, errorCode(refused.stderr)]).toEqual([7, "session_quarantined"]);
     }
-    await home.agent(["ps", "--force-stop", "--yes"]);
-    expect([readFileSync(path, "utf8"), home.canary.touched()]).toEqual([text, ""]);
-    writeFileSync(path, own);
-  },
-  60_000,
-);
+  }
+  await home.agent(["ps", "--force-stop", "--yes"]);
+  const kept = rows.map(({ sessionId }) => [sessionId, readFileSync(home.descriptorPath(sessionId), "utf8")]);
+  expect([kept, home.canary.touched()]).toEqual([[...written], ""]);
+}, 90_000);
 
 it("I26 I84 a proven worker of an older program stays listed, is stopped by its identity, and then the session goes on", async () => {
   await using home = await Home.open();

@@ -3,7 +3,6 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { Home } from "./support/home.ts";
 import { isFrozen, isRunning, signal } from "./support/processes.ts";
-import { errorLines } from "./support/rows.ts";
 import { waitFor } from "./support/wait-for.ts";
 
 const epoch = (path: string): number => Number(/(\d+)\.json$/.exec(path)?.[1]);
@@ -114,31 +113,3 @@ it("I132 I165 a damaged record above that of a dead owner blocks nobody", async 
   expect(await home.agent(["prompt", "s", "echo served"])).toMatchObject({ code: 0, stdout: "served\n" });
   expect(epoch(home.ownerPath())).toBe(above + 1);
 });
-
-/** Reads and writes one record of a home, as somebody else's machine would have written it. */
-function withMachine(path: string, machineId: string): void {
-  const record: { identity?: object; process?: { identity: object } } = JSON.parse(readFileSync(path, "utf8"));
-  if (record.identity) record.identity = { ...record.identity, machineId };
-  if (record.process) record.process.identity = { ...record.process.identity, machineId };
-  writeFileSync(path, `${JSON.stringify(record)}\n`);
-}
-const ELSEWHERE = "0123456789abcdef0123456789abcdef";
-
-it("I163 a home that a daemon of another machine owns is refused and left as it is, and so are its workers", async () => {
-  await using home = await Home.open();
-  const row = await home.newSession("s");
-  await home.kill(home.daemon());
-  const path = home.ownerPath();
-  const own = readFileSync(path, "utf8");
-  withMachine(path, ELSEWHERE);
-  const foreign = readFileSync(path, "utf8");
-  // It is refused at once, and nothing is taken from its owner.
-  const refused = await home.agent(["prompt", "s", "echo never", "--json"]);
-  expect([refused.code, errorLines(refused.stderr)]).toMatchObject([3, [{ code: "daemon_not_running" }]]);
-  const stopped = await home.agent(["ps", "--force-stop", "--yes", "--json"]);
-  expect([stopped.code, JSON.parse(stopped.stdout)]).toMatchObject([1, { stopped: [], failed: [{ kind: "daemon" }] }]);
-  expect([home.ownerPath(), readFileSync(path, "utf8")]).toEqual([path, foreign]);
-  expect(isRunning(home.worker(row))).toBe(true);
-  writeFileSync(path, own);
-  expect((await home.ok(["prompt", "s", "echo served"])).stdout).toBe("served\n");
-}, 120_000);
