@@ -3,7 +3,7 @@ import { sessionDirectory, sessionRecordPath } from "@holdfast/session-worker/tr
 import type { SessionRecord } from "@holdfast/session-worker/transport";
 import { expect, it } from "vitest";
 import { Catalog } from "./catalog.ts";
-import { sessionRecordOf } from "./session-record.testing.ts";
+import { makeSession, sessionRecordOf } from "./session-record.testing.ts";
 
 const sessionId = "01a2aaaa-0000-7000-8000-000000000001";
 const folder = sessionDirectory("", sessionId);
@@ -11,8 +11,8 @@ const request = { requestId: "r", hash: "h" };
 
 async function withSession(record: Partial<SessionRecord> = {}): Promise<{ disk: SimulatedDisk; catalog: Catalog }> {
   const disk = new SimulatedDisk();
-  for (const path of ["/sessions", folder]) disk.mkdir(path, 0o700);
-  await new Catalog("", disk).create({ ...sessionRecordOf(sessionId), ...record });
+  disk.mkdir("/sessions", 0o700);
+  await makeSession("", sessionRecordOf(sessionId, record), disk);
   for (const path of ["/", "/sessions"]) disk.fsync(disk.open(path, 0));
   return { disk, catalog: new Catalog("", disk) };
 }

@@ -4,7 +4,6 @@ import { join } from "node:path";
 import { nodeFileSystem } from "@holdfast/recovery-journal";
 import type { FileSystem } from "@holdfast/recovery-journal";
 import { systemClock } from "@holdfast/shared-process";
-import { sessionDirectory } from "@holdfast/session-worker/transport";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { Catalog } from "./catalog.ts";
 import { readWorkerFiles } from "./descriptor-files.ts";
@@ -13,7 +12,7 @@ import { intentOf, processOf, sampleStates } from "./lifecycle/samples.testing.t
 import { stateNames } from "./lifecycle/state.ts";
 import type { State } from "./lifecycle/state.ts";
 import { Records } from "./records.ts";
-import { sessionRecordOf } from "./session-record.testing.ts";
+import { makeSession, sessionRecordOf } from "./session-record.testing.ts";
 
 const sessionId = "01a2aaaa-0000-7000-8000-000000000001";
 let home: string;
@@ -27,8 +26,7 @@ async function records(
   fs: FileSystem = nodeFileSystem,
   catalogFs: FileSystem = nodeFileSystem,
 ): Promise<{ records: Records; catalog: Catalog }> {
-  nodeFileSystem.mkdir(sessionDirectory(home, sessionId), 0o700);
-  await new Catalog(home).create(sessionRecordOf(sessionId));
+  await makeSession(home, sessionRecordOf(sessionId));
   const catalog = new Catalog(home, catalogFs);
   return { records: new Records({ home, fs, clock: systemClock, catalog, epoch: 3, isOwner: () => true }), catalog };
 }
@@ -218,7 +216,10 @@ it("I168 a goal that is in place and no more is not taken for what the older bar
   await expect(archive()).rejects.toMatchObject({ code: "replaced_not_durable" });
   full = true;
   await expect(archive()).rejects.toMatchObject({ code: "not_replaced" });
-  await writer.rest(sessionId, (record) => ({ ...record, wanted: "stopped" }));
+  // A start would go by the stronger of the two.
+  await expect(writer.rest(sessionId, (record) => ({ ...record, wanted: "stopped" }))).rejects.toMatchObject({
+    code: "not_replaced",
+  });
   full = false;
   heal();
   await archive();

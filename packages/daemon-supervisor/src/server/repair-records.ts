@@ -14,9 +14,9 @@ import type { Services } from "./services.ts";
 
 /** A quarantined session rests `stopped`, as soon as nothing of it lives; its damaged descriptor is kept beside, as evidence. */
 export async function release(services: Services, { sessionId, asserted, stamp }: RepairOrder): Promise<string> {
-  const { context, sessions, records } = services;
+  const { context, records } = services;
   const { home, fs, catalog } = context;
-  const why = sessions.quarantined.get(sessionId);
+  const why = catalog.quarantined.get(sessionId);
   if (why === undefined) return "it is not quarantined";
   if (catalog.isUnreadable(sessionId)) throw refused(`${why}: its files can only be moved aside`);
   refuseLiving(lifeHere(services, sessionId), asserted);
@@ -31,7 +31,7 @@ export async function release(services: Services, { sessionId, asserted, stamp }
   const isKept = renameIfThere(fs, descriptorPath(home, sessionId), kept);
   removeFile(fs, notePath(home, sessionId));
   syncDirectory(fs, workersFolder(home));
-  sessions.quarantined.delete(sessionId);
+  catalog.quarantined.delete(sessionId);
   const told = isThere ? "it rests, stopped" : "there is no such session any more";
   return isKept ? `${told}; its descriptor is kept as ${kept}` : told;
 }
