@@ -24,7 +24,7 @@ import { discardUnmade, isUnmade } from "./unmade.ts";
  *     | one fails, and may be in place | unsynced       | unsynced | unsynced        | unsynced |
  *     | assume                         | assumed        | assumed  | assumed         | assumed  |
  *     | settle                         | sync → durable | –        | write → durable | –        |
- *     | an update that changes nothing | –              | –        | write           | write    |
+ *     | an update that changes nothing | sync → durable | –        | write           | write    |
  *
  * `held` is the whole record: `null` of a session at rest, whose record is read at its use.
  */
@@ -48,6 +48,11 @@ interface Entry {
 
 const NONE: ReadonlySet<string> = new Set();
 
+/** Another owner's records are never overwritten: asked before each write, since time may have passed since whatever was before. */
+export function checkOwner(isOwner: () => boolean): void {
+  if (!isOwner()) throw new CodedError("ownership_lost", "another supervisor owns the home");
+}
+
 export class Catalog {
   readonly #home: string;
   readonly #fs: FileSystem;
@@ -59,13 +64,14 @@ export class Catalog {
   readonly #unreadable = new Set<string>();
   readonly #index: IndexWriter;
   #order: readonly string[] | null = null;
-  /** Writes of one record never overlap. */
   readonly #lanes = new Lanes();
+  readonly #isOwner: () => boolean;
 
   /** Of the owner of the home: what creations left that were cut off is removed. */
-  constructor(home: string, fs: FileSystem = nodeFileSystem) {
+  constructor(home: string, fs: FileSystem = nodeFileSystem, isOwner: () => boolean = () => true) {
     this.#home = home;
     this.#fs = fs;
+    this.#isOwner = isOwner;
     const found = readIndex(fs, home);
     const missing: IndexRow[] = [];
     for (const sessionId of sessionIdsOf(fs, home)) {
@@ -147,25 +153,35 @@ export class Catalog {
     this.quarantined.delete(sessionId);
   }
 
-  /** A new session's record. Durable when it resolves; in memory only then. */
-  create(record: SessionRecord): Promise<void> {
-    return this.#lanes.run(record.sessionId, () => this.#write(record));
+  /** Writes of one record never overlap, and whoever lost the home while it waited for its turn writes nothing. */
+  #inTurn(sessionId: string, work: () => Promise<void>): Promise<void> {
+    return this.#lanes.run(sessionId, () => {
+      checkOwner(this.#isOwner);
+      return work();
+    });
   }
 
-  /** Changes a record as it is when its turn comes; nothing is written when nothing changes. */
+  /** A new session's record. Durable when it resolves; in memory only then. */
+  create(record: SessionRecord): Promise<void> {
+    return this.#inTurn(record.sessionId, () => this.#write(record));
+  }
+
+  /** Changes a record as it is when its turn comes. Durable when it resolves, also where nothing changes. */
   update(sessionId: string, change: (record: SessionRecord) => SessionRecord): Promise<void> {
-    return this.#lanes.run(sessionId, async () => {
+    return this.#inTurn(sessionId, async () => {
       const record = this.get(sessionId);
-      const changed = record && change(record);
-      const isOwing = this.#standing(sessionId) === "unsynced" || this.#standing(sessionId) === "assumed";
-      if (changed && (isOwing || JSON.stringify(changed) !== JSON.stringify(record))) await this.#write(changed);
+      const entry = this.#entries.get(sessionId);
+      if (!record || !entry) return;
+      const changed = change(record);
+      const owes = isOwing(entry.shown) || JSON.stringify(changed) !== JSON.stringify(record);
+      await (owes ? this.#write(changed) : this.#sync(entry, sessionId));
     });
   }
 
   /** What the disk would not take: shown so from the next turn on, and written with the next change. */
   assume(sessionId: string, wanted: SessionRecord["wanted"]): Promise<void> {
     // A write that is under way has another goal in its record, and must not bring that back.
-    return this.#lanes.run(sessionId, async () => {
+    return this.#inTurn(sessionId, async () => {
       const record = this.get(sessionId);
       const entry = this.#entries.get(sessionId);
       if (record && entry) entry.shown = { standing: "assumed", held: { ...record, wanted } };
@@ -180,21 +196,17 @@ export class Catalog {
 
   /** Makes what is shown of a session durable where it may not be. What a bare intent says is. */
   settle(sessionId: string): Promise<void> {
-    return this.#lanes.run(sessionId, async () => {
-      const shown = this.#entries.get(sessionId)?.shown;
-      if (shown?.standing === "unsynced") await this.#write(shown.held);
-      else if (shown?.standing === "found") await this.#sync(sessionId);
+    return this.#inTurn(sessionId, async () => {
+      const entry = this.#entries.get(sessionId);
+      if (entry?.shown.standing === "unsynced") await this.#write(entry.shown.held);
+      else if (entry) await this.#sync(entry, sessionId);
     });
   }
 
-  #standing(sessionId: string): Shown["standing"] | undefined {
-    return this.#entries.get(sessionId)?.shown.standing;
-  }
-
-  async #sync(sessionId: string): Promise<void> {
+  async #sync(entry: Entry, sessionId: string): Promise<void> {
+    if (entry.shown.standing !== "found") return;
     await syncDirectoryAsync(this.#fs, sessionDirectory(this.#home, sessionId));
-    const entry = this.#entries.get(sessionId);
-    if (entry?.shown.standing === "found") entry.shown = { ...entry.shown, standing: "durable" };
+    entry.shown = { ...entry.shown, standing: "durable" };
   }
 
   async #write(changed: SessionRecord): Promise<void> {
@@ -244,7 +256,7 @@ export class Catalog {
 
   /** A session that is no more, once `work` has made that durable; no write of its record runs beside it. */
   remove(sessionId: string, work: () => Promise<void>): Promise<void> {
-    return this.#lanes.run(sessionId, async () => {
+    return this.#inTurn(sessionId, async () => {
       await work();
       const creator = this.#entries.get(sessionId)?.row.creatingRequest.requestId;
       if (creator !== undefined) this.#creators.delete(creator);
@@ -260,6 +272,8 @@ export class Catalog {
     if (entry && held) entry.shown = { ...entry.shown, held: { ...held, lastActivityAt } };
   }
 }
+
+const isOwing = ({ standing }: Shown): boolean => standing === "unsynced" || standing === "assumed";
 
 const summaryOfEntry = ({ row, shown }: Entry): SessionSummary => shown.held ?? row;
 

@@ -60,7 +60,7 @@ export function composeSupervisor(parts: SupervisorParts): Supervisor {
   const { fs, clock, ids, observer, dial } = world;
   const changes = new Changes(clock);
   sweep(parts);
-  const catalog = new Catalog(home, fs);
+  const catalog = new Catalog(home, fs, parts.isOwner);
   const records = new Records({ home, fs, clock, catalog, epoch, isOwner: parts.isOwner });
   const registry = new Registry({
     clock,

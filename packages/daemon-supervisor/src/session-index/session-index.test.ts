@@ -106,6 +106,33 @@ describe("the index of sessions", () => {
     expect([...catalog.quarantined.keys()]).toEqual([]);
   });
 
+  it("I142 a record at rest counts as it is on disk, whatever was read or written of it before", async () => {
+    const disk = await homeOfThree();
+    const catalog = new Catalog("", disk);
+    await catalog.update(third, wanting("stopped"));
+    expect(catalog.get(third)?.name).toBeNull();
+    const put = sessionRecordOf(third, { wanted: "stopped", name: "put_back", ...creating("r3") });
+    disk.plant(sessionRecordPath("", third), Buffer.from(JSON.stringify(put)));
+    await catalog.update(third, wanting("archived"));
+    expect(truth(disk)).toMatchObject({ known: [{}, {}, { name: "put_back", wanted: "archived" }] });
+    disk.plant(sessionRecordPath("", third), Buffer.from("{"));
+    await catalog.update(third, wanting("stopped"));
+    expect([disk.contentOf(sessionRecordPath("", third)).toString(), catalog.get(third)]).toEqual(["{", undefined]);
+    expect([...catalog.quarantined.keys()]).toEqual([third]);
+  });
+
+  it("I142 a row that was written without a look at its record fits nothing, also where there is nothing to look at", async () => {
+    const disk = await homeOfThree();
+    const catalog = new Catalog("", disk);
+    disk.inject({ call: "lstat", errno: "EIO", pathEnds: "session.json" });
+    await catalog.update(first, wanting("archived"));
+    expect(readIndex(disk, "").rows.get(first)?.record).toBe("");
+    disk.mkdir(`${sessionDirectory("", first)}/journal`, 0o700);
+    disk.unlink(sessionRecordPath("", first));
+    expect(toldOffline(disk)).toMatchObject({ damaged: [[first, "session.json is missing"]] });
+    expect(toldOffline(disk)).toEqual(truth(disk));
+  });
+
   it("saves a start the records of sessions at rest, and a list without a daemon all of them", async () => {
     const disk = await homeOfThree();
     expect(openedBy(disk, () => new Catalog("", disk))).toEqual([sessionRecordPath("", third)]);
