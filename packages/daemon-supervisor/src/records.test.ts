@@ -247,6 +247,66 @@ it("I129 a bare intent that could neither be synced nor removed goes with the re
   expect(readdirSync(join(home, "workers"))).toEqual([`${sessionId}.json`]);
 });
 
+it("I168 a bare intent that could neither be synced nor removed is taken for what it is once it can be synced", async () => {
+  let broken = true;
+  const fs: FileSystem = {
+    ...nodeFileSystem,
+    write: () => refuse("ENOSPC"),
+    fsync: (fd) => (broken ? refuse("EIO") : nodeFileSystem.fsync(fd)),
+    unlink: (path) => (broken ? refuse("EIO") : nodeFileSystem.unlink(path)),
+  };
+  const { catalog } = await records(nodeFileSystem, fs);
+  const writer = new Records({ home, fs, clock: systemClock, catalog, epoch: 3, isOwner: () => true });
+  const stop = (): Promise<void> => writer.persist(sessionId, { state: stopping, last: ready, request: null });
+  await expect(stop()).rejects.toThrow("ENOSPC");
+  broken = false;
+  await stop();
+  expect(readdirSync(join(home, "workers"))).toEqual([`${sessionId}.s.stop`]);
+});
+
+it("I129 a bare intent that another one replaced is gone for good before that one counts", async () => {
+  const { fs } = fullDisk();
+  const { catalog } = await records(nodeFileSystem, fs);
+  let broken = true;
+  const failing: FileSystem = { ...fs, unlink: (path) => (broken ? refuse("EIO") : fs.unlink(path)) };
+  const writer = new Records({ home, fs: failing, clock: systemClock, catalog, epoch: 3, isOwner: () => true });
+  await writer.persist(sessionId, { state: stopping, last: ready, request: null });
+  const resumed: State = { ...stopping, intent: intentOf("replace", "t") };
+  const resume = (): Promise<void> => writer.persist(sessionId, { state: resumed, last: stopping, request: null });
+  await expect(resume()).rejects.toThrow("EIO");
+  await expect(resume()).rejects.toThrow("EIO");
+  broken = false;
+  await resume();
+  expect(readdirSync(join(home, "workers"))).toEqual([`${sessionId}.t.replace`]);
+});
+
+it("I139 I164 whoever loses the home between two records of a state leaves the second alone", async () => {
+  let isOwner = true;
+  const losing: FileSystem = {
+    ...nodeFileSystem,
+    fsyncAsync: (fd) => {
+      isOwner = false;
+      return nodeFileSystem.fsyncAsync(fd);
+    },
+  };
+  const { catalog } = await records(nodeFileSystem, losing);
+  const options = { home, fs: nodeFileSystem, clock: systemClock, catalog, epoch: 3, isOwner: () => isOwner };
+  const writer = new Records(options);
+  // The first record is synced in any case: a start has found it.
+  for (const state of [ready, stopping]) {
+    isOwner = true;
+    const written = writer.persist(sessionId, { state, last: ready, request: null });
+    await expect(written).rejects.toMatchObject({ code: "ownership_lost" });
+    expect(readdirSync(join(home, "workers"))).toEqual([]);
+  }
+  isOwner = true;
+  await writer.persist(sessionId, { state: stopping, last: ready, request: null });
+  const last: State = { ...finalizing, intent: intentOf("archive", "s") };
+  const ended = writer.persist(sessionId, { state: null, last, request: null });
+  await expect(ended).rejects.toMatchObject({ code: "ownership_lost" });
+  expect(readdirSync(join(home, "workers"))).toEqual([`${sessionId}.json`]);
+});
+
 const optionsOf = (fs: FileSystem): ConstructorParameters<typeof Records>[0] => {
   return { home, fs, clock: systemClock, catalog: new Catalog(home), epoch: 3, isOwner: () => true };
 };

@@ -39,6 +39,7 @@ function supervisor(
   const requests = new Requests(
     {
       catalog,
+      records: catalog,
       home,
       fs: journalFs,
       ids: systemIds,
