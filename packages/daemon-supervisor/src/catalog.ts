@@ -57,11 +57,12 @@ export class Catalog {
   readonly #home: string;
   readonly #fs: FileSystem;
   readonly #entries = new Map<string, Entry>();
-  readonly #creators = new Map<string, SessionSummary>();
+  /** The session that each creating request has made. */
+  readonly #creators = new Map<string, string>();
   /** Sessions whose record cannot be understood or proven, and why: left as they are, visible, inert (I142). */
   readonly quarantined = new Map<string, string>();
-  /** Those among them that have no record which can be read. */
-  readonly #unreadable = new Set<string>();
+  /** Those among them that have no record which can be read, with what was known of each before. */
+  readonly #unreadable = new Map<string, IndexRow | undefined>();
   readonly #index: IndexWriter;
   #order: readonly string[] | null = null;
   readonly #lanes = new Lanes();
@@ -103,7 +104,8 @@ export class Catalog {
 
   /** The session that a request has made, as it was then or later. */
   createdBy(requestId: string): SessionSummary | undefined {
-    return this.#creators.get(requestId);
+    const sessionId = this.#creators.get(requestId) ?? "";
+    return this.#entries.get(sessionId)?.row ?? this.#unreadable.get(sessionId);
   }
 
   /** The whole record. One that is found damaged is quarantined from then on; throws where the system cannot read it. */
@@ -115,15 +117,15 @@ export class Catalog {
     if (read.kind === "record") return without(entry.forgotten, read.record);
     if (read.errno !== undefined)
       throw new CodedError(read.errno, `session.json of ${sessionId} cannot be read: ${read.errno}`);
-    this.#entries.delete(sessionId);
-    this.#order = null;
     this.#distrust(sessionId, read.reason);
     return undefined;
   }
 
   #distrust(sessionId: string, reason: string): void {
-    this.#unreadable.add(sessionId);
+    this.#unreadable.set(sessionId, this.#entries.get(sessionId)?.row);
     this.quarantined.set(sessionId, reason);
+    this.#entries.delete(sessionId);
+    this.#order = null;
   }
 
   /** Whether its record cannot be understood, by a look at the file where the session rests. Throws as `get` does. */
@@ -147,8 +149,14 @@ export class Catalog {
     for (const entry of this.#entries.values()) yield summaryOfEntry(entry);
   }
 
+  /** The request that made a session whose record cannot be read any more, as far as that is known. */
+  creatorOf(sessionId: string): SessionSummary["creatingRequest"] | undefined {
+    return this.#unreadable.get(sessionId)?.creatingRequest;
+  }
+
   /** Its files were moved away. */
   forgetUnreadable(sessionId: string): void {
+    this.#creators.delete(this.creatorOf(sessionId)?.requestId ?? "");
     this.#unreadable.delete(sessionId);
     this.quarantined.delete(sessionId);
   }
@@ -233,7 +241,7 @@ export class Catalog {
 
   #know(row: IndexRow): Entry {
     const { sessionId } = row;
-    this.#creators.set(row.creatingRequest.requestId, row);
+    this.#creators.set(row.creatingRequest.requestId, sessionId);
     const known = this.#entries.get(sessionId);
     if (known) {
       known.row = row;

@@ -37,8 +37,8 @@ export async function release(services: Services, { sessionId, asserted, stamp }
 }
 
 /** A session that nobody can read goes to `<home>/damaged`, with every file that names it; nothing is deleted. */
-export function setAside(services: Services, { sessionId, asserted }: RepairOrder): Promise<string> {
-  const { context } = services;
+export async function setAside(services: Services, { sessionId, asserted }: RepairOrder): Promise<string> {
+  const { context, requests } = services;
   const { home, fs, catalog, clock } = context;
   if (!catalog.isUnreadable(sessionId)) throw refused("its record can be read: agent session delete is for such");
   refuseLiving(lifeHere(services, sessionId), asserted);
@@ -50,8 +50,11 @@ export function setAside(services: Services, { sessionId, asserted }: RepairOrde
   renameIfThere(fs, sessionDirectory(home, sessionId), `${target}/session`);
   for (const folder of [target, damagedFolder(home), workersFolder(home), sessionsFolder(home)])
     syncDirectory(fs, folder);
+  const creator = catalog.creatorOf(sessionId);
+  // It is not made again by a repeat.
+  if (creator) await requests.remember(creator.requestId, { hash: creator.hash, sessionId, answer: null });
   catalog.forgetUnreadable(sessionId);
-  return Promise.resolve(`its files are in ${target}`);
+  return `its files are in ${target}`;
 }
 
 /** Whether anything of a session lives, by all that can be seen from here. */

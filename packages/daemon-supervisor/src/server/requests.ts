@@ -9,7 +9,7 @@ import { damagedRequestsFolder, requestsFolder } from "../home.ts";
 import { putLast } from "../put-last.ts";
 import type { Records } from "../records.ts";
 import type { RequestStamp } from "../registry-ports.ts";
-import { reusedRequest } from "./reused-request.ts";
+import { movedAside, reusedRequest } from "./reused-request.ts";
 import type { Submissions } from "./submissions.ts";
 
 export interface Order {
@@ -135,10 +135,11 @@ export class Requests {
     putLast(this.#kept, [requestId, kept], MAX_KEPT);
   }
 
-  /** The answer to the creation of a session that was deleted since: it is not created again. */
+  /** The answer to the creation of a session that was deleted since, or moved aside, which throws: it is not created again. */
   async created(requestId: string, hash: string): Promise<MethodResults["session/new"] | null> {
     const known = (await this.isUsed(requestId)) ? await this.find(requestId) : null;
     if (known && known.hash !== hash) throw reusedRequest(requestId);
+    if (known?.sessionId && !known.answer) throw movedAside(known.sessionId);
     // Remembered by the deletion, as a row.
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     return known?.answer ? (known.answer as unknown as MethodResults["session/new"]) : null;
