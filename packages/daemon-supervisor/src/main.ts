@@ -147,6 +147,17 @@ const isMaintained = ({ state }: Extract<ClaimResult, { kind: "refused" }>): boo
 
 const endingSignals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
+/** Takes the place of the default, which ends the process at once, until it is disposed. */
+function onEndingSignals(end: (why: string) => void): Disposable {
+  const onSignal = (signal: NodeJS.Signals): void => end(signal);
+  for (const signal of endingSignals) process.on(signal, onSignal);
+  return {
+    [Symbol.dispose]: () => {
+      for (const signal of endingSignals) process.off(signal, onSignal);
+    },
+  };
+}
+
 interface Held {
   readonly ownership: Ownership;
   readonly self: ProcessIdentity;
@@ -187,8 +198,7 @@ async function serve({ home, workerProgram, supervisorProgram }: SupervisorOptio
     status: () => (ownership.isCurrent() ? status : "ownership-lost"),
   });
   const { requests } = services;
-  const onSignal = (signal: NodeJS.Signals): void => finish(signal);
-  for (const signal of endingSignals) process.on(signal, onSignal);
+  using _signals = onEndingSignals(finish);
   if (!ownership.isCurrent()) return endedWith(0);
   supervisor.boot();
   requests.begin(finishDeletions(supervisor.context, requests));
@@ -226,6 +236,5 @@ async function serve({ home, workerProgram, supervisorProgram }: SupervisorOptio
   await Promise.race([requests.close(), pause(clock, RELEASE_MS)]);
   const reclaims = named > 0 && ownership.isCurrent();
   ownership.leave();
-  for (const signal of endingSignals) process.off(signal, onSignal);
   return reclaims ? { kind: "reclaim", namedEpoch: named } : endedWith(0);
 }
