@@ -147,15 +147,16 @@ const isMaintained = ({ state }: Extract<ClaimResult, { kind: "refused" }>): boo
 
 const endingSignals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
-/** Takes the place of the default, which ends the process at once, until it is disposed. */
-function onEndingSignals(end: (why: string) => void): Disposable {
-  const onSignal = (signal: NodeJS.Signals): void => end(signal);
+/** Why a supervisor ends: the first reason that is given or, until it is disposed, a signal. */
+function whyToEnd(): Disposable & { readonly finish: (why: string) => void; readonly finished: Promise<string> } {
+  let finish!: (why: string) => void;
+  const finished = new Promise<string>((resolve) => (finish = resolve));
+  const onSignal = (signal: NodeJS.Signals): void => finish(signal);
   for (const signal of endingSignals) process.on(signal, onSignal);
-  return {
-    [Symbol.dispose]: () => {
-      for (const signal of endingSignals) process.off(signal, onSignal);
-    },
+  const ignore = (): void => {
+    for (const signal of endingSignals) process.off(signal, onSignal);
   };
+  return { finish, finished, [Symbol.dispose]: ignore };
 }
 
 interface Held {
@@ -168,8 +169,8 @@ interface Held {
 async function serve({ home, workerProgram, supervisorProgram }: SupervisorOptions, held: Held): Promise<Ended> {
   const { ownership, self, log, world } = held;
   const { fs, clock } = world;
-  let finish!: (why: string) => void;
-  const finished = new Promise<string>((resolve) => (finish = resolve));
+  using end = whyToEnd();
+  const { finish, finished } = end;
   let status: "current" | "ownership-lost" = "current";
   let named = 0;
   const idle = new Idle(clock, () => finish("idle"));
@@ -198,7 +199,6 @@ async function serve({ home, workerProgram, supervisorProgram }: SupervisorOptio
     status: () => (ownership.isCurrent() ? status : "ownership-lost"),
   });
   const { requests } = services;
-  using _signals = onEndingSignals(finish);
   if (!ownership.isCurrent()) return endedWith(0);
   supervisor.boot();
   requests.begin(finishDeletions(supervisor.context, requests));

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { nodeFileSystem } from "@holdfast/recovery-journal";
 import type { FileSystem } from "@holdfast/recovery-journal";
+import { SimulatedDisk } from "@holdfast/recovery-journal/testing";
 import { systemClock } from "@holdfast/shared-process";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { Catalog } from "./catalog.ts";
@@ -262,6 +263,24 @@ it("I168 a bare intent that could neither be synced nor removed is taken for wha
   broken = false;
   await stop();
   expect(readdirSync(join(home, "workers"))).toEqual([`${sessionId}.s.stop`]);
+});
+
+it("I130 I168 a bare intent that a start has found is durable before the stop goes on by it", async () => {
+  const disk = new SimulatedDisk();
+  for (const folder of ["/sessions", "/workers"]) disk.mkdir(folder, 0o700);
+  await makeSession("", sessionRecordOf(sessionId), disk);
+  for (const folder of ["/", "/sessions"]) disk.fsync(disk.open(folder, 0));
+  const path = `/workers/${sessionId}.s.stop`;
+  // Whoever made it died before its name was synced.
+  disk.plant(path, Buffer.from(""));
+  const catalog = new Catalog("", disk);
+  const options = { home: "", fs: disk, clock: systemClock, catalog, epoch: 3, isOwner: () => true };
+  const writer = new Records(options);
+  writer.knownIntents(sessionId, [path]);
+  disk.inject({ call: "write", errno: "ENOSPC", lasting: true });
+  const state: State = { ...finalizing, intent: intentOf("stop", "s") };
+  await writer.persist(sessionId, { state, last: state, request: null });
+  expect([...disk.crashStates()].filter((left) => !left.exists(path))).toEqual([]);
 });
 
 it("I129 a bare intent that another one replaced is gone for good before that one counts", async () => {

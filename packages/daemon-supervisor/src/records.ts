@@ -189,7 +189,7 @@ export class Records {
     const path = intentPath(home, sessionId, intent);
     const standing = this.#intents.get(sessionId) ?? [];
     try {
-      if (!standing.includes(path)) ensureMarker(fs, path);
+      ensureMarker(fs, path);
     } catch {
       // Not even a name could be made: the caller reports the first error and tries again.
       this.#stray(sessionId, [path]);
@@ -233,7 +233,7 @@ export class Records {
   }
 }
 
-/** One that an earlier try has left, whose name was not synced, is as good. */
+/** One that is there, by an earlier try or a predecessor, is as good once its name is synced. */
 function ensureMarker(fs: FileSystem, path: string): void {
   try {
     createMarkerFile(fs, path);

@@ -25,6 +25,8 @@ function move(disk: SimulatedDisk, source: string, target: string): void {
   }
 }
 
+const again = (by: Services) => new Creations(by).create(params);
+
 /** What a daemon that comes next makes of the home. */
 async function restarted({ services, world }: { services: Services; world: World }): Promise<Services> {
   await services.requests.close();
@@ -43,7 +45,6 @@ it("I143 a session that was moved aside is not made again by a repeat of what ma
   const within = disk.rename.bind(disk);
   disk.rename = (source, target) =>
     dirname(source) === dirname(target) ? within(source, target) : move(disk, source, target);
-  const again = (by: Services) => new Creations(by).create(params);
   expect(await again(services)).toMatchObject({ sessionId: SESSION, state: "stopped", created: true });
   world.disk.plant(sessionRecordPath(HOME, SESSION), Buffer.from("{"));
   await repair(services, { repair: "set_aside_session", subject: SESSION, asserted: true, requestId: "r" });
@@ -51,4 +52,14 @@ it("I143 a session that was moved aside is not made again by a repeat of what ma
   await expect(again(services)).rejects.toMatchObject(moved);
   await expect(again(await restarted({ services, world }))).rejects.toMatchObject(moved);
   expect(world.disk.readdir(`${HOME}/sessions`)).toEqual(["index"]);
+});
+
+it("I139 I164 whoever loses the home while a repair waits for its turn moves nothing", async () => {
+  const world = await World.create({ wanted: "stopped" });
+  world.disk.plant(sessionRecordPath(HOME, SESSION), Buffer.from("{"));
+  const services: Services = { ...world.services(), status: () => "ownership-lost" };
+  const asked = repair(services, { repair: "set_aside_session", subject: SESSION, asserted: true, requestId: "r" });
+  await expect(asked).rejects.toMatchObject({ code: "ownership_lost" });
+  expect(world.disk.readdir(`${HOME}/sessions`)).toContain(SESSION);
+  expect(world.disk.exists(`${HOME}/damaged`)).toBe(false);
 });
