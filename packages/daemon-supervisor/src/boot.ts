@@ -123,7 +123,7 @@ export function bootAll(context: Context, parts: BootParts): void {
 function wholeRecord(context: Context, sessionId: string): SessionRecord | null {
   let reason: string | undefined;
   try {
-    const record = context.catalog.get(sessionId);
+    const record = context.catalog.hold(sessionId);
     if (record) return record;
     reason = context.catalog.quarantined.get(sessionId);
   } catch (error) {

@@ -3,7 +3,10 @@ import type { FileSystem } from "@holdfast/recovery-journal";
 import { CodedError } from "@holdfast/shared-process";
 import { sessionDirectory, sessionRecordPath } from "@holdfast/session-worker/transport";
 import type { SessionRecord } from "@holdfast/session-worker/transport";
+import { NONE, entryOf, hold, isOwing, letGo, show, summaryOfEntry, without } from "./catalog-entry.ts";
+import type { Entry } from "./catalog-entry.ts";
 import { Lanes } from "./lanes.ts";
+import { checkOwner } from "./ownership/check-owner.ts";
 import { newestFirst } from "./page.ts";
 import { IndexWriter } from "./session-index/index-writer.ts";
 import { readIndex } from "./session-index/read-index.ts";
@@ -12,46 +15,6 @@ import type { IndexRow, SessionSummary } from "./session-index/row.ts";
 import { encodeRecord, readSessionRecordAt, sessionIdsOf } from "./session-record-file.ts";
 import { sweepTemporary } from "./sweep.ts";
 import { discardUnmade, isUnmade } from "./unmade.ts";
-
-/**
- * What is shown of a session, and whether the disk has it so. `found`: a start has read it, and whoever wrote it may have failed
- * before its name was durable. `unsynced`: a write of it failed and may be in place. `assumed`: a bare intent says so, durably, since
- * the disk would not take it as a record. The last that happened counts:
- *
- *     |                                | found          | durable  | unsynced        | assumed  |
- *     | ------------------------------ | -------------- | -------- | --------------- | -------- |
- *     | a write succeeds               | durable        | durable  | durable         | durable  |
- *     | one fails, and may be in place | unsynced       | unsynced | unsynced        | unsynced |
- *     | assume                         | assumed        | assumed  | assumed         | assumed  |
- *     | settle                         | sync → durable | –        | write → durable | –        |
- *     | an update that changes nothing | sync → durable | –        | write           | write    |
- *
- * `held` is the whole record: `null` of a session at rest, whose record is read at its use.
- */
-type Shown =
-  | { readonly standing: "found" | "durable"; readonly held: SessionRecord | null }
-  | { readonly standing: "unsynced" | "assumed"; readonly held: SessionRecord };
-
-/** Of which a home has many. */
-const AT_REST = {
-  found: { standing: "found", held: null },
-  durable: { standing: "durable", held: null },
-} as const satisfies Record<string, Shown>;
-
-interface Entry {
-  /** What the record on disk says. */
-  row: IndexRow;
-  shown: Shown;
-  /** Requests whose name the record on disk still has, and needs no more. */
-  forgotten: ReadonlySet<string>;
-}
-
-const NONE: ReadonlySet<string> = new Set();
-
-/** Another owner's records are never overwritten: asked before each write, since time may have passed since whatever was before. */
-export function checkOwner(isOwner: () => boolean): void {
-  if (!isOwner()) throw new CodedError("ownership_lost", "another supervisor owns the home");
-}
 
 export class Catalog {
   readonly #home: string;
@@ -104,7 +67,8 @@ export class Catalog {
 
   /** The session that a request has made, as it was then or later. */
   createdBy(requestId: string): SessionSummary | undefined {
-    const sessionId = this.#creators.get(requestId) ?? "";
+    const sessionId = this.#creators.get(requestId);
+    if (sessionId === undefined) return undefined;
     return this.#entries.get(sessionId)?.row ?? this.#unreadable.get(sessionId);
   }
 
@@ -119,6 +83,20 @@ export class Catalog {
       throw new CodedError(read.errno, `session.json of ${sessionId} cannot be read: ${read.errno}`);
     this.#distrust(sessionId, read.reason);
     return undefined;
+  }
+
+  /** As `get`, and held from then on: a registration is to act on it, which must not need the disk for it. */
+  hold(sessionId: string): SessionRecord | undefined {
+    const record = this.get(sessionId);
+    const entry = this.#entries.get(sessionId);
+    if (record && entry) hold(entry, record);
+    return record;
+  }
+
+  /** Nothing acts on it any more: its record is read at each use, once the disk has it as it is shown. */
+  letGo(sessionId: string): void {
+    const entry = this.#entries.get(sessionId);
+    if (entry) letGo(entry);
   }
 
   #distrust(sessionId: string, reason: string): void {
@@ -156,7 +134,8 @@ export class Catalog {
 
   /** Its files were moved away. */
   forgetUnreadable(sessionId: string): void {
-    this.#creators.delete(this.creatorOf(sessionId)?.requestId ?? "");
+    const creator = this.creatorOf(sessionId);
+    if (creator) this.#creators.delete(creator.requestId);
     this.#unreadable.delete(sessionId);
     this.quarantined.delete(sessionId);
   }
@@ -181,7 +160,7 @@ export class Catalog {
       const entry = this.#entries.get(sessionId);
       if (!record || !entry) return;
       const changed = change(record);
-      const owes = isOwing(entry.shown) || JSON.stringify(changed) !== JSON.stringify(record);
+      const owes = isOwing(entry) || JSON.stringify(changed) !== JSON.stringify(record);
       await (owes ? this.#write(changed) : this.#sync(entry, sessionId));
     });
   }
@@ -247,7 +226,7 @@ export class Catalog {
       known.row = row;
       return known;
     }
-    const entry = { row, shown: AT_REST.found, forgotten: NONE };
+    const entry = entryOf(row);
     this.#entries.set(sessionId, entry);
     this.#order = null;
     return entry;
@@ -279,20 +258,4 @@ export class Catalog {
     const held = entry?.shown.held;
     if (entry && held) entry.shown = { ...entry.shown, held: { ...held, lastActivityAt } };
   }
-}
-
-const isOwing = ({ standing }: Shown): boolean => standing === "unsynced" || standing === "assumed";
-
-const summaryOfEntry = ({ row, shown }: Entry): SessionSummary => shown.held ?? row;
-
-/** What was forgotten or seen while this was being written goes with the next write. */
-function show(entry: Entry, standing: "found" | "durable" | "unsynced", written: SessionRecord): void {
-  const lastActivityAt = entry.shown.held?.lastActivityAt ?? written.lastActivityAt;
-  const held = { ...without(entry.forgotten, written), lastActivityAt };
-  entry.shown = standing !== "unsynced" && isResting(held) ? AT_REST[standing] : { standing, held };
-}
-
-function without(forgotten: ReadonlySet<string>, record: SessionRecord): SessionRecord {
-  if (forgotten.size === 0 || !record.recentRequests) return record;
-  return { ...record, recentRequests: record.recentRequests.filter(({ requestId }) => !forgotten.has(requestId)) };
 }

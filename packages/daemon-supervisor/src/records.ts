@@ -14,7 +14,6 @@ import type { FileSystem } from "@holdfast/recovery-journal";
 import type { Clock } from "@holdfast/shared-process";
 import { errnoOf, reasonOf } from "@holdfast/shared-process";
 import type { SessionRecord } from "@holdfast/session-worker/transport";
-import { checkOwner } from "./catalog.ts";
 import type { Catalog } from "./catalog.ts";
 import { saysDiskFull } from "./disk.ts";
 import { descriptorPath, encodeDescriptor, intentPath } from "./descriptor.ts";
@@ -23,6 +22,7 @@ import { workersFolder } from "./home.ts";
 import { Lanes } from "./lanes.ts";
 import { durableShape } from "./lifecycle/durable.ts";
 import type { LaunchTime, State, StopIntent } from "./lifecycle/state.ts";
+import { checkOwner } from "./ownership/check-owner.ts";
 import type { Persisted, RequestStamp } from "./registry-ports.ts";
 
 interface RecordsOptions {
@@ -101,6 +101,7 @@ export class Records {
       throw error;
     }
     await this.#dropBareIntents(sessionId);
+    catalog.letGo(sessionId);
   }
 
   /** What does not depend on the session's state. */
@@ -129,6 +130,7 @@ export class Records {
       // The name says what the records could not: the stop goes on, and a later boot finishes what is left to write (I168).
       if (state === null) await this.#removeUnwritten(sessionId, last);
     }
+    if (state === null) this.#options.catalog.letGo(sessionId);
   }
 
   async #write(sessionId: string, { state, last, request }: Persisted): Promise<void> {

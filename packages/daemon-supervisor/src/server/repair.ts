@@ -1,6 +1,6 @@
 import { ProtocolError } from "@holdfast/client/protocol";
 import type { MethodParams, MethodResults, RepairName } from "@holdfast/client/protocol";
-import { checkOwner } from "../catalog.ts";
+import { checkOwner } from "../ownership/check-owner.ts";
 import type { RequestStamp } from "../registry-ports.ts";
 import { assertGone } from "./assert-gone.ts";
 import { quarantine, resolve } from "./repair-journal.ts";

@@ -110,6 +110,7 @@ describe("the index of sessions", () => {
     const disk = await homeOfThree();
     const catalog = new Catalog("", disk);
     await catalog.update(third, wanting("stopped"));
+    catalog.letGo(third);
     expect(catalog.get(third)?.name).toBeNull();
     const put = sessionRecordOf(third, { wanted: "stopped", name: "put_back", ...creating("r3") });
     disk.plant(sessionRecordPath("", third), Buffer.from(JSON.stringify(put)));
