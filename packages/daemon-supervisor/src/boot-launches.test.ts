@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { nodeFileSystem } from "@holdfast/recovery-journal";
 import { createObserver } from "@holdfast/shared-process";
 import { FakeClock, FakeProcessTable } from "@holdfast/shared-process/testing";
-import { sessionDirectory, sessionRecordPath } from "@holdfast/session-worker/transport";
+import { sessionRecordPath } from "@holdfast/session-worker/transport";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import type { Booted } from "./boot.testing.ts";
 import { bootHome } from "./boot.testing.ts";
@@ -15,7 +15,7 @@ import { RECOVERY_DELAYS_MS } from "./lifecycle/budget.ts";
 import type { Stamp } from "./lifecycle/answers.ts";
 import { freshOf, processOf } from "./lifecycle/samples.testing.ts";
 import type { Effect, Goal } from "./lifecycle/state.ts";
-import { sessionRecordOf } from "./session-record.testing.ts";
+import { makeSession, sessionRecordOf } from "./session-record.testing.ts";
 
 const sessionId = "01a2aaaa-0000-7000-8000-000000000001";
 let home: string;
@@ -23,8 +23,7 @@ let clock: FakeClock;
 beforeEach(async () => {
   home = join(mkdtempSync(join(tmpdir(), "launches-")), "home");
   prepareHome(nodeFileSystem, home);
-  nodeFileSystem.mkdir(sessionDirectory(home, sessionId), 0o700);
-  await new Catalog(home).create(sessionRecordOf(sessionId));
+  await makeSession(home, sessionRecordOf(sessionId));
   clock = new FakeClock();
 });
 afterEach(() => rmSync(join(home, ".."), { recursive: true }));

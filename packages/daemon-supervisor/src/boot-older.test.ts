@@ -4,17 +4,15 @@ import { join } from "node:path";
 import { nodeFileSystem } from "@holdfast/recovery-journal";
 import { createObserver } from "@holdfast/shared-process";
 import { FakeClock, FakeProcessTable } from "@holdfast/shared-process/testing";
-import { sessionDirectory } from "@holdfast/session-worker/transport";
 import type { SessionRecord } from "@holdfast/session-worker/transport";
 import { expect, it, onTestFinished } from "vitest";
 import type { Booted } from "./boot.testing.ts";
 import { bootHome } from "./boot.testing.ts";
-import { Catalog } from "./catalog.ts";
 import { descriptorPath } from "./descriptor.ts";
 import { prepareHome } from "./home.ts";
 import { intentOf } from "./lifecycle/samples.testing.ts";
 import { rowsOffline } from "./offline/sessions.ts";
-import { sessionRecordOf } from "./session-record.testing.ts";
+import { makeSession, sessionRecordOf } from "./session-record.testing.ts";
 
 const sessionId = "01a2aaaa-0000-7000-8000-000000000001";
 const PID = 50;
@@ -35,8 +33,7 @@ async function homeWith(found: Case) {
   const home = join(mkdtempSync(join(tmpdir(), "older-")), "home");
   onTestFinished(() => rmSync(join(home, ".."), { recursive: true }));
   prepareHome(nodeFileSystem, home);
-  nodeFileSystem.mkdir(sessionDirectory(home, sessionId), 0o700);
-  await new Catalog(home).create(sessionRecordOf(sessionId, { wanted: found.wanted ?? "running" }));
+  await makeSession(home, sessionRecordOf(sessionId, { wanted: found.wanted ?? "running" }));
   const text = changed(readFileSync(join(golden, found.form), "utf8"), found);
   writeFileSync(descriptorPath(home, sessionId), text);
   const table = new FakeProcessTable();

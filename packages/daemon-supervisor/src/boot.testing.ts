@@ -91,7 +91,6 @@ export function bootHome(options: BootOptions): Booted {
   bootAll(context, {
     files: readWorkerFiles(nodeFileSystem, home),
     records,
-    sessions: { quarantined },
     trees: { removeLeftovers: () => {} },
     forMaintenance,
   });

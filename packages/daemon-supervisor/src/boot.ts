@@ -22,7 +22,6 @@ import type { OlderEnd } from "./older/take.ts";
 import { noteQuarantine } from "./records.ts";
 import type { Records } from "./records.ts";
 import { isResting } from "./session-index/row.ts";
-import type { Sessions } from "./sessions.ts";
 import { sweepTemporary } from "./sweep.ts";
 
 function recordOf(descriptor: Descriptor | null, ended: OlderEnd | null, { failure }: SessionRecord): Found["record"] {
@@ -60,7 +59,6 @@ interface Seen {
 interface BootParts {
   readonly files: WorkerFiles;
   readonly records: Records;
-  readonly sessions: Pick<Sessions, "quarantined">;
   readonly trees: Pick<Trees, "removeLeftovers">;
   /** Sessions with a process, or with a record of one, are registered to be stopped; the rest is left to the next daemon. */
   readonly forMaintenance: boolean;
@@ -77,7 +75,7 @@ function sweep({ fs, home, log }: Context): void {
 
 /** Decides every session of the home once, side by side; no decision waits for a worker. */
 export function bootAll(context: Context, parts: BootParts): void {
-  const { files, records, sessions } = parts;
+  const { files, records } = parts;
   sweep(context);
   parts.trees.removeLeftovers();
   const { named, ended } = sortReads(context, parts);
@@ -88,8 +86,8 @@ export function bootAll(context: Context, parts: BootParts): void {
     const bare = files.intents.get(sessionId) ?? null;
     // It is left as it is, and its record is not read.
     if (isResting(summary) && descriptor === null && end === null && bare === null) continue;
-    if (sessions.quarantined.has(sessionId)) continue;
-    const record = wholeRecord(context, sessions, sessionId);
+    if (context.catalog.quarantined.has(sessionId)) continue;
+    const record = wholeRecord(context, sessionId);
     if (record === null) continue;
     if (bare) records.knownIntents(sessionId, bare.paths);
     const fresh = freshValues(context, sessionId);
@@ -112,7 +110,7 @@ export function bootAll(context: Context, parts: BootParts): void {
     const decision = decideBoot(found);
     const life = decision === "launch" ? journalLife(context, sessionId) : null;
     if (life && life.kind !== "gone") {
-      quarantine(context, sessions, { sessionId, reason: `${life.why}, and no worker record names it` });
+      quarantine(context, { sessionId, reason: `${life.why}, and no worker record names it` });
       continue;
     }
     const first = firstState(decision, { ...seen, record }, goalFor[found.wanted]);
@@ -122,16 +120,16 @@ export function bootAll(context: Context, parts: BootParts): void {
 }
 
 /** `null`: it cannot be read now, which must not keep the home from its owner (I142). */
-function wholeRecord(context: Context, sessions: BootParts["sessions"], sessionId: string): SessionRecord | null {
+function wholeRecord(context: Context, sessionId: string): SessionRecord | null {
   let reason: string | undefined;
   try {
-    const record = context.catalog.get(sessionId);
+    const record = context.catalog.hold(sessionId);
     if (record) return record;
     reason = context.catalog.quarantined.get(sessionId);
   } catch (error) {
     reason = reasonOf(error);
   }
-  quarantine(context, sessions, { sessionId, reason: reason ?? "its record is gone" });
+  quarantine(context, { sessionId, reason: reason ?? "its record is gone" });
   return null;
 }
 
@@ -141,24 +139,24 @@ interface Sorted {
 }
 
 /** What may be acted upon; the rest is quarantined, each for itself (I81, I142). */
-function sortReads(context: Context, { files, records, sessions, forMaintenance }: BootParts): Sorted {
+function sortReads(context: Context, { files, records, forMaintenance }: BootParts): Sorted {
   const named = new Map<string, Descriptor>();
   const ended = new Map<string, OlderEnd>();
   for (const read of files.descriptors) {
     const { sessionId } = read;
     if (!context.catalog.summary(sessionId) && read.kind !== "damaged") {
       const reason = context.catalog.quarantined.get(sessionId) ?? "it has a worker record but no session record";
-      quarantine(context, sessions, { sessionId, reason });
+      quarantine(context, { sessionId, reason });
       continue;
     }
     // A stop of everything takes what is named and proven already; the rest is for a daemon (I90).
     if (read.kind === "older" && forMaintenance) {
-      sessions.quarantined.set(sessionId, OLDER_FORM);
+      context.catalog.quarantined.set(sessionId, OLDER_FORM);
       continue;
     }
     const taken = read.kind === "older" ? takeOlder(context, read) : read;
     if (read.kind === "older" && taken.kind !== "damaged") records.knownOlder(sessionId);
-    if (taken.kind === "damaged") quarantine(context, sessions, taken);
+    if (taken.kind === "damaged") quarantine(context, taken);
     else if (taken.kind === "ended") ended.set(sessionId, taken.end);
     else {
       if (read.kind === "descriptor") records.known(sessionId, shapeOf(taken.descriptor));
@@ -168,12 +166,8 @@ function sortReads(context: Context, { files, records, sessions, forMaintenance 
   return { named, ended };
 }
 
-function quarantine(
-  context: Context,
-  sessions: BootParts["sessions"],
-  { sessionId, reason }: { sessionId: string; reason: string },
-): void {
-  sessions.quarantined.set(sessionId, reason);
+function quarantine(context: Context, { sessionId, reason }: { sessionId: string; reason: string }): void {
+  context.catalog.quarantined.set(sessionId, reason);
   const at = new Date(context.clock.now()).toISOString();
   const problem = noteQuarantine(context.fs, context.home, { sessionId, reason, at });
   context.log.warn({ sessionId, reason, problem }, "quarantined");

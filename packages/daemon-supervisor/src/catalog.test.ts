@@ -1,9 +1,10 @@
 import { SimulatedDisk } from "@holdfast/recovery-journal/testing";
+import type { CallName } from "@holdfast/recovery-journal/testing";
 import { sessionDirectory, sessionRecordPath } from "@holdfast/session-worker/transport";
 import type { SessionRecord } from "@holdfast/session-worker/transport";
 import { expect, it } from "vitest";
 import { Catalog } from "./catalog.ts";
-import { sessionRecordOf } from "./session-record.testing.ts";
+import { makeSession, sessionRecordOf } from "./session-record.testing.ts";
 
 const sessionId = "01a2aaaa-0000-7000-8000-000000000001";
 const folder = sessionDirectory("", sessionId);
@@ -11,8 +12,8 @@ const request = { requestId: "r", hash: "h" };
 
 async function withSession(record: Partial<SessionRecord> = {}): Promise<{ disk: SimulatedDisk; catalog: Catalog }> {
   const disk = new SimulatedDisk();
-  for (const path of ["/sessions", folder]) disk.mkdir(path, 0o700);
-  await new Catalog("", disk).create({ ...sessionRecordOf(sessionId), ...record });
+  disk.mkdir("/sessions", 0o700);
+  await makeSession("", sessionRecordOf(sessionId, record), disk);
   for (const path of ["/", "/sessions"]) disk.fsync(disk.open(path, 0));
   return { disk, catalog: new Catalog("", disk) };
 }
@@ -52,6 +53,52 @@ it("I109 a record that may be in place is written by the next change, also by on
   await expect(catalog.update(sessionId, wanting("stopped"))).rejects.toMatchObject({ code: "maybe_replaced" });
   await catalog.update(sessionId, (record) => record);
   expect([catalog.get(sessionId)?.wanted, afterPowerCut(disk)]).toEqual(["stopped", ["stopped"]]);
+});
+
+it("I109 I143 what a failed write put over the word of a bare intent is durable before anybody is told that it stands", async () => {
+  const { disk, catalog } = await withSession();
+  await catalog.assume(sessionId, "stopped");
+  breakFolder(disk);
+  const renamed = catalog.update(sessionId, (record) => ({ ...record, name: "other" }));
+  await expect(renamed).rejects.toMatchObject({ code: "replaced_not_durable" });
+  await catalog.settle(sessionId);
+  const left = [...disk.crashStates()].map((state) => [recordOn(state).name, recordOn(state).wanted]);
+  expect(new Set(left.map(String))).toEqual(new Set(["other,stopped"]));
+});
+
+it("I109 I129 a record as a start finds it is durable after a change that finds it so already, and is synced once", async () => {
+  const { disk, catalog } = await withSession();
+  breakFolder(disk);
+  await expect(catalog.update(sessionId, wanting("stopped"))).rejects.toMatchObject({ code: "replaced_not_durable" });
+  const successor = new Catalog("", disk);
+  await successor.update(sessionId, wanting("stopped"));
+  expect(afterPowerCut(disk)).toEqual(["stopped"]);
+  disk.onCall = (call) => expect(call).not.toBe("fsync");
+  await successor.update(sessionId, wanting("stopped"));
+});
+
+const CHANGING: readonly CallName[] = ["write", "fsync", "rename", "unlink", "link", "mkdir", "rmdir", "ftruncate"];
+
+it("I139 I164 whoever lost the home while it waited for its turn writes nothing", async () => {
+  const { disk } = await withSession();
+  let isOwner = true;
+  const catalog = new Catalog("", disk, () => isOwner);
+  const other = "01a2aaaa-0000-7000-8000-000000000002";
+  disk.mkdir(sessionDirectory("", other), 0o700);
+  const asked = [
+    catalog.update(sessionId, wanting("stopped")),
+    catalog.update(sessionId, (record) => record),
+    catalog.settle(sessionId),
+    catalog.create(sessionRecordOf(other)),
+    catalog.remove(sessionId, () => expect.unreachable("it is not the owner")),
+  ];
+  isOwner = false;
+  disk.onCall = (call) => expect(CHANGING).not.toContain(call);
+  const outcomes = await Promise.allSettled(asked);
+  disk.onCall = null;
+  const lost = { status: "rejected", reason: { code: "ownership_lost" } };
+  expect(outcomes).toMatchObject(asked.map(() => lost));
+  expect(disk.readdir(sessionDirectory("", other))).toEqual([]);
 });
 
 it("I109 shows what was seen and forgotten while a record was written that is in place and no more", async () => {

@@ -3,51 +3,39 @@ import type { FileSystem } from "@holdfast/recovery-journal";
 import { CodedError } from "@holdfast/shared-process";
 import { sessionDirectory, sessionRecordPath } from "@holdfast/session-worker/transport";
 import type { SessionRecord } from "@holdfast/session-worker/transport";
+import { NONE, entryOf, hold, isOwing, letGo, show, summaryOfEntry, without } from "./catalog-entry.ts";
+import type { Entry } from "./catalog-entry.ts";
+import { Lanes } from "./lanes.ts";
+import { checkOwner } from "./ownership/check-owner.ts";
 import { newestFirst } from "./page.ts";
-import { putLast } from "./put-last.ts";
 import { IndexWriter } from "./session-index/index-writer.ts";
 import { readIndex } from "./session-index/read-index.ts";
 import { bytesOf, fits, folderStamp, isResting, recordStamp, stampsOf, summaryOf } from "./session-index/row.ts";
 import type { IndexRow, SessionSummary } from "./session-index/row.ts";
 import { encodeRecord, readSessionRecordAt, sessionIdsOf } from "./session-record-file.ts";
 import { sweepTemporary } from "./sweep.ts";
-import { isUnmade } from "./unmade.ts";
-
-/** Records of sessions at rest that are kept in memory once they were read; each is some 2 KB. */
-const MAX_RECENT = 64;
+import { discardUnmade, isUnmade } from "./unmade.ts";
 
 export class Catalog {
   readonly #home: string;
   readonly #fs: FileSystem;
-  /** What each record on disk says, in the order of their ids. */
-  readonly #rows = new Map<string, IndexRow>();
-  /** Whole records as they are shown: all of sessions that do not rest, and those that the disk does not have so. */
-  readonly #records = new Map<string, SessionRecord>();
-  /** Whole records of sessions at rest, the last used last. */
-  readonly #recent = new Map<string, SessionRecord>();
+  readonly #entries = new Map<string, Entry>();
+  /** The session that each creating request has made. */
+  readonly #creators = new Map<string, string>();
   /** Sessions whose record cannot be understood or proven, and why: left as they are, visible, inert (I142). */
   readonly quarantined = new Map<string, string>();
-  /** Those among them that have no record which can be read. */
-  readonly #unreadable = new Set<string>();
-  /** Directories that the start found of creations which were cut off before there was a session. */
-  readonly unmade: string[] = [];
+  /** Those among them that have no record which can be read, with what was known of each before. */
+  readonly #unreadable = new Map<string, IndexRow | undefined>();
   readonly #index: IndexWriter;
   #order: readonly string[] | null = null;
-  /** What bare intents say of sessions whose record a full disk did not take. */
-  readonly #assumed = new Map<string, SessionRecord["wanted"]>();
-  /** Sessions whose record may be in place, and may not be after a power cut, since a write of it failed. */
-  readonly #unsynced = new Set<string>();
-  /** Sessions whose record is durable for certain; whoever wrote one that a start found may have failed before its name was. */
-  readonly #durable = new Set<string>();
-  readonly #creators = new Map<string, SessionSummary>();
-  /** Requests whose name a record on disk still has, and needs no more. */
-  readonly #forgotten = new Map<string, Set<string>>();
-  /** The last write of each session: writes of one record never overlap. */
-  readonly #writes = new Map<string, Promise<void>>();
+  readonly #lanes = new Lanes();
+  readonly #isOwner: () => boolean;
 
-  constructor(home: string, fs: FileSystem = nodeFileSystem) {
+  /** Of the owner of the home: what creations left that were cut off is removed. */
+  constructor(home: string, fs: FileSystem = nodeFileSystem, isOwner: () => boolean = () => true) {
     this.#home = home;
     this.#fs = fs;
+    this.#isOwner = isOwner;
     const found = readIndex(fs, home);
     const missing: IndexRow[] = [];
     for (const sessionId of sessionIdsOf(fs, home)) {
@@ -55,7 +43,7 @@ export class Catalog {
       if (row && isResting(row) && fits(row, stampsOf(fs, home, sessionId))) this.#know(row);
       else missing.push(...this.#find(sessionId, row));
     }
-    this.#index = new IndexWriter({ fs, home, rows: this.#rows }, found, missing);
+    this.#index = new IndexWriter({ fs, home, entries: this.#entries }, found, missing);
   }
 
   /** Reads a record at the start, and gives the row that the index does not say of it. */
@@ -65,7 +53,7 @@ export class Catalog {
     const record = recordStamp(this.#fs, this.#home, sessionId);
     const read = readSessionRecordAt(this.#fs, directory, sessionId);
     if (read.kind === "unreadable") {
-      if (isUnmade(this.#fs, directory)) this.unmade.push(directory);
+      if (isUnmade(this.#fs, directory)) discardUnmade(this.#fs, directory);
       else this.#distrust(sessionId, read.reason);
       return [];
     }
@@ -73,205 +61,201 @@ export class Catalog {
     sweepTemporary(this.#fs, directory);
     const stamps = { record, folder: folderStamp(this.#fs, this.#home, sessionId) };
     const row = { ...summaryOf(read.record), ...stamps };
-    this.#know(row);
-    this.#hold(read.record);
+    show(this.#know(row), "found", read.record);
     return known && fits(known, stamps) ? [] : [row];
   }
 
   /** The session that a request has made, as it was then or later. */
   createdBy(requestId: string): SessionSummary | undefined {
-    return this.#creators.get(requestId);
+    const sessionId = this.#creators.get(requestId);
+    if (sessionId === undefined) return undefined;
+    return this.#entries.get(sessionId)?.row ?? this.#unreadable.get(sessionId);
   }
 
   /** The whole record. One that is found damaged is quarantined from then on; throws where the system cannot read it. */
   get(sessionId: string): SessionRecord | undefined {
-    const held = this.#records.get(sessionId) ?? this.#recent.get(sessionId);
-    if (held || !this.#rows.has(sessionId)) return held;
+    const entry = this.#entries.get(sessionId);
+    if (!entry) return undefined;
+    if (entry.shown.held) return entry.shown.held;
     const read = readSessionRecordAt(this.#fs, sessionDirectory(this.#home, sessionId), sessionId);
-    if (read.kind === "record") {
-      const record = this.#withoutForgotten(read.record);
-      this.#hold(record);
-      return record;
-    }
+    if (read.kind === "record") return without(entry.forgotten, read.record);
     if (read.errno !== undefined)
       throw new CodedError(read.errno, `session.json of ${sessionId} cannot be read: ${read.errno}`);
-    this.#rows.delete(sessionId);
-    this.#order = null;
     this.#distrust(sessionId, read.reason);
     return undefined;
   }
 
+  /** As `get`, and held from then on: a registration is to act on it, which must not need the disk for it. */
+  hold(sessionId: string): SessionRecord | undefined {
+    const record = this.get(sessionId);
+    const entry = this.#entries.get(sessionId);
+    if (record && entry) hold(entry, record);
+    return record;
+  }
+
+  /** Nothing acts on it any more: its record is read at each use, once the disk has it as it is shown. */
+  letGo(sessionId: string): void {
+    const entry = this.#entries.get(sessionId);
+    if (entry) letGo(entry);
+  }
+
   #distrust(sessionId: string, reason: string): void {
-    this.#unreadable.add(sessionId);
+    this.#unreadable.set(sessionId, this.#entries.get(sessionId)?.row);
     this.quarantined.set(sessionId, reason);
+    this.#entries.delete(sessionId);
+    this.#order = null;
   }
 
   /** Whether its record cannot be understood, by a look at the file where the session rests. Throws as `get` does. */
   isUnreadable(sessionId: string): boolean {
-    this.#recent.delete(sessionId);
     this.get(sessionId);
     return this.#unreadable.has(sessionId);
   }
 
   /** What lists and selectors need, without a look at the disk. */
   summary(sessionId: string): SessionSummary | undefined {
-    return this.#records.get(sessionId) ?? this.#rows.get(sessionId);
+    const entry = this.#entries.get(sessionId);
+    return entry && summaryOfEntry(entry);
   }
 
   /** The ids of all that are known, the newest first. Sorted again only after one came or went. */
   newestFirst(): readonly string[] {
-    return (this.#order ??= newestFirst(this.#rows.keys()));
+    return (this.#order ??= newestFirst(this.#entries.keys()));
   }
 
   *all(): Generator<SessionSummary> {
-    for (const [sessionId, row] of this.#rows) yield this.#records.get(sessionId) ?? row;
+    for (const entry of this.#entries.values()) yield summaryOfEntry(entry);
+  }
+
+  /** The request that made a session whose record cannot be read any more, as far as that is known. */
+  creatorOf(sessionId: string): SessionSummary["creatingRequest"] | undefined {
+    return this.#unreadable.get(sessionId)?.creatingRequest;
   }
 
   /** Its files were moved away. */
   forgetUnreadable(sessionId: string): void {
+    const creator = this.creatorOf(sessionId);
+    if (creator) this.#creators.delete(creator.requestId);
     this.#unreadable.delete(sessionId);
     this.quarantined.delete(sessionId);
   }
 
-  /** A new session's record. Durable when it resolves; in memory only then. */
-  create(record: SessionRecord): Promise<void> {
-    return this.#inOrder(record.sessionId, () => this.#write(record));
+  /** Writes of one record never overlap, and whoever lost the home while it waited for its turn writes nothing. */
+  #inTurn(sessionId: string, work: () => Promise<void>): Promise<void> {
+    return this.#lanes.run(sessionId, () => {
+      checkOwner(this.#isOwner);
+      return work();
+    });
   }
 
-  /** Changes a record as it is when its turn comes; nothing is written when nothing changes. */
+  /** A new session's record. Durable when it resolves; in memory only then. */
+  create(record: SessionRecord): Promise<void> {
+    return this.#inTurn(record.sessionId, () => this.#write(record));
+  }
+
+  /** Changes a record as it is when its turn comes. Durable when it resolves, also where nothing changes. */
   update(sessionId: string, change: (record: SessionRecord) => SessionRecord): Promise<void> {
-    return this.#inOrder(sessionId, async () => {
+    return this.#inTurn(sessionId, async () => {
       const record = this.get(sessionId);
-      const changed = record && change(record);
-      const isOwing = this.#assumed.has(sessionId) || this.#unsynced.has(sessionId);
-      const differs = isOwing || JSON.stringify(changed) !== JSON.stringify(record);
-      if (changed && differs) await this.#write(changed);
+      const entry = this.#entries.get(sessionId);
+      if (!record || !entry) return;
+      const changed = change(record);
+      const owes = isOwing(entry) || JSON.stringify(changed) !== JSON.stringify(record);
+      await (owes ? this.#write(changed) : this.#sync(entry, sessionId));
     });
   }
 
   /** What the disk would not take: shown so from the next turn on, and written with the next change. */
   assume(sessionId: string, wanted: SessionRecord["wanted"]): Promise<void> {
     // A write that is under way has another goal in its record, and must not bring that back.
-    return this.#inOrder(sessionId, async () => {
+    return this.#inTurn(sessionId, async () => {
       const record = this.get(sessionId);
-      if (!record) return;
-      this.#assumed.set(sessionId, wanted);
-      this.#hold({ ...record, wanted });
+      const entry = this.#entries.get(sessionId);
+      if (record && entry) entry.shown = { standing: "assumed", held: { ...record, wanted } };
     });
   }
 
-  /** What only a bare intent says on disk; nothing where the record itself says it. */
+  /** What only a bare intent says on disk; nothing where the record itself says it, or may. */
   assumed(sessionId: string): SessionRecord["wanted"] | undefined {
-    return this.#assumed.get(sessionId);
+    const shown = this.#entries.get(sessionId)?.shown;
+    return shown?.standing === "assumed" ? shown.held.wanted : undefined;
   }
 
   /** Makes what is shown of a session durable where it may not be. What a bare intent says is. */
   settle(sessionId: string): Promise<void> {
-    return this.#inOrder(sessionId, async () => {
-      if (!this.#rows.has(sessionId) || this.#assumed.has(sessionId)) return;
-      const unsynced = this.#unsynced.has(sessionId) ? this.#records.get(sessionId) : undefined;
-      if (unsynced) await this.#write(unsynced);
-      if (this.#durable.has(sessionId)) return;
-      await syncDirectoryAsync(this.#fs, sessionDirectory(this.#home, sessionId));
-      this.#durable.add(sessionId);
+    return this.#inTurn(sessionId, async () => {
+      const entry = this.#entries.get(sessionId);
+      if (entry?.shown.standing === "unsynced") await this.#write(entry.shown.held);
+      else if (entry) await this.#sync(entry, sessionId);
     });
+  }
+
+  async #sync(entry: Entry, sessionId: string): Promise<void> {
+    if (entry.shown.standing !== "found") return;
+    await syncDirectoryAsync(this.#fs, sessionDirectory(this.#home, sessionId));
+    entry.shown = { ...entry.shown, standing: "durable" };
   }
 
   async #write(changed: SessionRecord): Promise<void> {
     const { sessionId } = changed;
-    const record = this.#withoutForgotten(changed);
-    const text = encodeRecord(record, bytesOf(this.#rows.get(sessionId)?.record ?? ""));
+    const before = this.#entries.get(sessionId);
+    const record = without(before?.forgotten ?? NONE, changed);
+    const text = encodeRecord(record, bytesOf(before?.row.record ?? ""));
     try {
       await replaceFileAsync(this.#fs, sessionRecordPath(this.#home, sessionId), text);
     } catch (error) {
       // Every reader may find it from now on, and so do we. The next write makes it durable, also when it changes nothing.
-      if (mayBeInPlace(error) && this.#rows.has(sessionId)) {
-        this.#unsynced.add(sessionId);
-        this.#show(record);
-      }
+      if (before && mayBeInPlace(error)) show(before, "unsynced", record);
       throw error;
     }
-    for (const doubted of [this.#assumed, this.#unsynced]) doubted.delete(sessionId);
-    this.#durable.add(sessionId);
-    this.#note(record);
-    this.#show(record);
-    const written = new Set(record.recentRequests?.map(({ requestId }) => requestId));
-    const still = [...(this.#forgotten.get(sessionId) ?? [])].filter((requestId) => written.has(requestId));
-    if (still.length > 0) this.#forgotten.set(sessionId, new Set(still));
-    else this.#forgotten.delete(sessionId);
-  }
-
-  /** What the disk has now is said by the index from now on. */
-  #note(record: SessionRecord): void {
-    const row = { ...summaryOf(record), ...stampsOf(this.#fs, this.#home, record.sessionId) };
-    this.#know(row);
+    const row = { ...summaryOf(record), ...stampsOf(this.#fs, this.#home, sessionId) };
+    const entry = this.#know(row);
+    // What the disk has now is said by the index from now on.
     this.#index.put(row);
+    show(entry, "durable", record);
+    const written = new Set(record.recentRequests?.map(({ requestId }) => requestId));
+    const still = [...entry.forgotten].filter((requestId) => written.has(requestId));
+    entry.forgotten = still.length > 0 ? new Set(still) : NONE;
   }
 
-  #know(row: IndexRow): void {
-    if (!this.#rows.has(row.sessionId)) this.#order = null;
-    this.#rows.set(row.sessionId, row);
-    this.#creators.set(row.creatingRequest.requestId, row);
-  }
-
-  /** What was forgotten or seen while this was being written goes with the next write. */
-  #show(record: SessionRecord): void {
-    const lastActivityAt = this.#records.get(record.sessionId)?.lastActivityAt ?? record.lastActivityAt;
-    this.#hold({ ...this.#withoutForgotten(record), lastActivityAt });
-  }
-
-  #hold(record: SessionRecord): void {
-    const { sessionId } = record;
-    this.#recent.delete(sessionId);
-    if (!isResting(record) || this.#assumed.has(sessionId) || this.#unsynced.has(sessionId)) {
-      this.#records.set(sessionId, record);
-      return;
+  #know(row: IndexRow): Entry {
+    const { sessionId } = row;
+    this.#creators.set(row.creatingRequest.requestId, sessionId);
+    const known = this.#entries.get(sessionId);
+    if (known) {
+      known.row = row;
+      return known;
     }
-    this.#records.delete(sessionId);
-    putLast(this.#recent, [sessionId, record], MAX_RECENT);
-  }
-
-  #withoutForgotten(record: SessionRecord): SessionRecord {
-    const forgotten = this.#forgotten.get(record.sessionId);
-    if (!forgotten || !record.recentRequests) return record;
-    return { ...record, recentRequests: record.recentRequests.filter(({ requestId }) => !forgotten.has(requestId)) };
-  }
-
-  #inOrder(sessionId: string, work: () => Promise<void>): Promise<void> {
-    const result = (this.#writes.get(sessionId) ?? Promise.resolve()).then(work);
-    const settled = result.catch(() => {
-      // Whoever asked for this write hears of it; the next one is tried all the same.
-    });
-    this.#writes.set(sessionId, settled);
-    void settled.then(() => {
-      if (this.#writes.get(sessionId) === settled) this.#writes.delete(sessionId);
-    });
-    return result;
+    const entry = entryOf(row);
+    this.#entries.set(sessionId, entry);
+    this.#order = null;
+    return entry;
   }
 
   /** Its answer is remembered elsewhere now; the next write of the record drops it. */
-  forgetRequest(sessionId: string, forgotten: string): void {
-    if (!this.summary(sessionId)?.recentRequests?.some(({ requestId }) => requestId === forgotten)) return;
-    this.#forgotten.set(sessionId, (this.#forgotten.get(sessionId) ?? new Set()).add(forgotten));
-    const held = this.#records.get(sessionId) ?? this.#recent.get(sessionId);
-    if (held) this.#hold(this.#withoutForgotten(held));
+  forgetRequest(sessionId: string, requestId: string): void {
+    const entry = this.#entries.get(sessionId);
+    if (!entry || !summaryOfEntry(entry).recentRequests?.some((request) => request.requestId === requestId)) return;
+    entry.forgotten = new Set([...entry.forgotten, requestId]);
+    const { held } = entry.shown;
+    if (held) entry.shown = { ...entry.shown, held: without(entry.forgotten, held) };
   }
 
   /** A session that is no more, once `work` has made that durable; no write of its record runs beside it. */
   remove(sessionId: string, work: () => Promise<void>): Promise<void> {
-    return this.#inOrder(sessionId, async () => {
+    return this.#inTurn(sessionId, async () => {
       await work();
-      const creator = this.#rows.get(sessionId)?.creatingRequest.requestId;
+      const creator = this.#entries.get(sessionId)?.row.creatingRequest.requestId;
       if (creator !== undefined) this.#creators.delete(creator);
+      this.#entries.delete(sessionId);
       this.#order = null;
-      for (const kept of [this.#rows, this.#records, this.#recent, this.#forgotten]) kept.delete(sessionId);
-      for (const kept of [this.#assumed, this.#unsynced, this.#durable]) kept.delete(sessionId);
     });
   }
 
   /** Seen in lists at once; reaches the disk with the next write. */
   touch(sessionId: string, lastActivityAt: string): void {
-    const record = this.#records.get(sessionId);
-    if (record) this.#records.set(sessionId, { ...record, lastActivityAt });
+    const entry = this.#entries.get(sessionId);
+    const held = entry?.shown.held;
+    if (entry && held) entry.shown = { ...entry.shown, held: { ...held, lastActivityAt } };
   }
 }

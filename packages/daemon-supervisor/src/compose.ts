@@ -6,7 +6,6 @@ import type { WorkerReport } from "@holdfast/session-worker/transport";
 import type { Logger } from "pino";
 import { bootAll } from "./boot.ts";
 import { Catalog } from "./catalog.ts";
-import { discardUnmade } from "./unmade.ts";
 import { Changes } from "./changes.ts";
 import { newCounters } from "./counters.ts";
 import type { WorkerFiles } from "./descriptor-files.ts";
@@ -61,8 +60,7 @@ export function composeSupervisor(parts: SupervisorParts): Supervisor {
   const { fs, clock, ids, observer, dial } = world;
   const changes = new Changes(clock);
   sweep(parts);
-  const catalog = new Catalog(home, fs);
-  discardUnmade(fs, catalog.unmade);
+  const catalog = new Catalog(home, fs, parts.isOwner);
   const records = new Records({ home, fs, clock, catalog, epoch, isOwner: parts.isOwner });
   const registry = new Registry({
     clock,
@@ -122,8 +120,7 @@ export function composeSupervisor(parts: SupervisorParts): Supervisor {
     sessions,
     ender,
     records,
-    boot: () =>
-      bootAll(context, { files: parts.files, records, sessions, trees, forMaintenance: parts.forMaintenance ?? false }),
+    boot: () => bootAll(context, { files: parts.files, records, trees, forMaintenance: parts.forMaintenance ?? false }),
     release: async () => {
       registry.close();
       await registry.drained();

@@ -147,6 +147,18 @@ const isMaintained = ({ state }: Extract<ClaimResult, { kind: "refused" }>): boo
 
 const endingSignals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
+/** Why a supervisor ends: the first reason that is given or, until it is disposed, a signal. */
+function whyToEnd(): Disposable & { readonly finish: (why: string) => void; readonly finished: Promise<string> } {
+  let finish!: (why: string) => void;
+  const finished = new Promise<string>((resolve) => (finish = resolve));
+  const onSignal = (signal: NodeJS.Signals): void => finish(signal);
+  for (const signal of endingSignals) process.on(signal, onSignal);
+  const ignore = (): void => {
+    for (const signal of endingSignals) process.off(signal, onSignal);
+  };
+  return { finish, finished, [Symbol.dispose]: ignore };
+}
+
 interface Held {
   readonly ownership: Ownership;
   readonly self: ProcessIdentity;
@@ -157,8 +169,8 @@ interface Held {
 async function serve({ home, workerProgram, supervisorProgram }: SupervisorOptions, held: Held): Promise<Ended> {
   const { ownership, self, log, world } = held;
   const { fs, clock } = world;
-  let finish!: (why: string) => void;
-  const finished = new Promise<string>((resolve) => (finish = resolve));
+  using end = whyToEnd();
+  const { finish, finished } = end;
   let status: "current" | "ownership-lost" = "current";
   let named = 0;
   const idle = new Idle(clock, () => finish("idle"));
@@ -187,8 +199,6 @@ async function serve({ home, workerProgram, supervisorProgram }: SupervisorOptio
     status: () => (ownership.isCurrent() ? status : "ownership-lost"),
   });
   const { requests } = services;
-  const onSignal = (signal: NodeJS.Signals): void => finish(signal);
-  for (const signal of endingSignals) process.on(signal, onSignal);
   if (!ownership.isCurrent()) return endedWith(0);
   supervisor.boot();
   requests.begin(finishDeletions(supervisor.context, requests));
@@ -226,6 +236,5 @@ async function serve({ home, workerProgram, supervisorProgram }: SupervisorOptio
   await Promise.race([requests.close(), pause(clock, RELEASE_MS)]);
   const reclaims = named > 0 && ownership.isCurrent();
   ownership.leave();
-  for (const signal of endingSignals) process.off(signal, onSignal);
   return reclaims ? { kind: "reclaim", namedEpoch: named } : endedWith(0);
 }

@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { nodeFileSystem } from "@holdfast/recovery-journal";
 import type { FileSystem } from "@holdfast/recovery-journal";
+import { SimulatedDisk } from "@holdfast/recovery-journal/testing";
 import { systemClock } from "@holdfast/shared-process";
-import { sessionDirectory } from "@holdfast/session-worker/transport";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { Catalog } from "./catalog.ts";
 import { readWorkerFiles } from "./descriptor-files.ts";
@@ -13,7 +13,7 @@ import { intentOf, processOf, sampleStates } from "./lifecycle/samples.testing.t
 import { stateNames } from "./lifecycle/state.ts";
 import type { State } from "./lifecycle/state.ts";
 import { Records } from "./records.ts";
-import { sessionRecordOf } from "./session-record.testing.ts";
+import { makeSession, sessionRecordOf } from "./session-record.testing.ts";
 
 const sessionId = "01a2aaaa-0000-7000-8000-000000000001";
 let home: string;
@@ -27,8 +27,7 @@ async function records(
   fs: FileSystem = nodeFileSystem,
   catalogFs: FileSystem = nodeFileSystem,
 ): Promise<{ records: Records; catalog: Catalog }> {
-  nodeFileSystem.mkdir(sessionDirectory(home, sessionId), 0o700);
-  await new Catalog(home).create(sessionRecordOf(sessionId));
+  await makeSession(home, sessionRecordOf(sessionId));
   const catalog = new Catalog(home, catalogFs);
   return { records: new Records({ home, fs, clock: systemClock, catalog, epoch: 3, isOwner: () => true }), catalog };
 }
@@ -218,7 +217,10 @@ it("I168 a goal that is in place and no more is not taken for what the older bar
   await expect(archive()).rejects.toMatchObject({ code: "replaced_not_durable" });
   full = true;
   await expect(archive()).rejects.toMatchObject({ code: "not_replaced" });
-  await writer.rest(sessionId, (record) => ({ ...record, wanted: "stopped" }));
+  // A start would go by the stronger of the two.
+  await expect(writer.rest(sessionId, (record) => ({ ...record, wanted: "stopped" }))).rejects.toMatchObject({
+    code: "not_replaced",
+  });
   full = false;
   heal();
   await archive();
@@ -243,6 +245,84 @@ it("I129 a bare intent that could neither be synced nor removed goes with the re
   expect(readdirSync(join(home, "workers"))).toEqual([`${sessionId}.s.stop`]);
   broken = false;
   await writer.persist(sessionId, { state: ready, last: stopping, request: null });
+  expect(readdirSync(join(home, "workers"))).toEqual([`${sessionId}.json`]);
+});
+
+it("I168 a bare intent that could neither be synced nor removed is taken for what it is once it can be synced", async () => {
+  let broken = true;
+  const fs: FileSystem = {
+    ...nodeFileSystem,
+    write: () => refuse("ENOSPC"),
+    fsync: (fd) => (broken ? refuse("EIO") : nodeFileSystem.fsync(fd)),
+    unlink: (path) => (broken ? refuse("EIO") : nodeFileSystem.unlink(path)),
+  };
+  const { catalog } = await records(nodeFileSystem, fs);
+  const writer = new Records({ home, fs, clock: systemClock, catalog, epoch: 3, isOwner: () => true });
+  const stop = (): Promise<void> => writer.persist(sessionId, { state: stopping, last: ready, request: null });
+  await expect(stop()).rejects.toThrow("ENOSPC");
+  broken = false;
+  await stop();
+  expect(readdirSync(join(home, "workers"))).toEqual([`${sessionId}.s.stop`]);
+});
+
+it("I130 I168 a bare intent that a start has found is durable before the stop goes on by it", async () => {
+  const disk = new SimulatedDisk();
+  for (const folder of ["/sessions", "/workers"]) disk.mkdir(folder, 0o700);
+  await makeSession("", sessionRecordOf(sessionId), disk);
+  for (const folder of ["/", "/sessions"]) disk.fsync(disk.open(folder, 0));
+  const path = `/workers/${sessionId}.s.stop`;
+  // Whoever made it died before its name was synced.
+  disk.plant(path, Buffer.from(""));
+  const catalog = new Catalog("", disk);
+  const options = { home: "", fs: disk, clock: systemClock, catalog, epoch: 3, isOwner: () => true };
+  const writer = new Records(options);
+  writer.knownIntents(sessionId, [path]);
+  disk.inject({ call: "write", errno: "ENOSPC", lasting: true });
+  const state: State = { ...finalizing, intent: intentOf("stop", "s") };
+  await writer.persist(sessionId, { state, last: state, request: null });
+  expect([...disk.crashStates()].filter((left) => !left.exists(path))).toEqual([]);
+});
+
+it("I129 a bare intent that another one replaced is gone for good before that one counts", async () => {
+  const { fs } = fullDisk();
+  const { catalog } = await records(nodeFileSystem, fs);
+  let broken = true;
+  const failing: FileSystem = { ...fs, unlink: (path) => (broken ? refuse("EIO") : fs.unlink(path)) };
+  const writer = new Records({ home, fs: failing, clock: systemClock, catalog, epoch: 3, isOwner: () => true });
+  await writer.persist(sessionId, { state: stopping, last: ready, request: null });
+  const resumed: State = { ...stopping, intent: intentOf("replace", "t") };
+  const resume = (): Promise<void> => writer.persist(sessionId, { state: resumed, last: stopping, request: null });
+  await expect(resume()).rejects.toThrow("EIO");
+  await expect(resume()).rejects.toThrow("EIO");
+  broken = false;
+  await resume();
+  expect(readdirSync(join(home, "workers"))).toEqual([`${sessionId}.t.replace`]);
+});
+
+it("I139 I164 whoever loses the home between two records of a state leaves the second alone", async () => {
+  let isOwner = true;
+  const losing: FileSystem = {
+    ...nodeFileSystem,
+    fsyncAsync: (fd) => {
+      isOwner = false;
+      return nodeFileSystem.fsyncAsync(fd);
+    },
+  };
+  const { catalog } = await records(nodeFileSystem, losing);
+  const options = { home, fs: nodeFileSystem, clock: systemClock, catalog, epoch: 3, isOwner: () => isOwner };
+  const writer = new Records(options);
+  // The first record is synced in any case: a start has found it.
+  for (const state of [ready, stopping]) {
+    isOwner = true;
+    const written = writer.persist(sessionId, { state, last: ready, request: null });
+    await expect(written).rejects.toMatchObject({ code: "ownership_lost" });
+    expect(readdirSync(join(home, "workers"))).toEqual([]);
+  }
+  isOwner = true;
+  await writer.persist(sessionId, { state: stopping, last: ready, request: null });
+  const last: State = { ...finalizing, intent: intentOf("archive", "s") };
+  const ended = writer.persist(sessionId, { state: null, last, request: null });
+  await expect(ended).rejects.toMatchObject({ code: "ownership_lost" });
   expect(readdirSync(join(home, "workers"))).toEqual([`${sessionId}.json`]);
 });
 

@@ -1,3 +1,4 @@
+import { dirname } from "node:path";
 import {
   createMarkerFile,
   ensurePrivateDirectory,
@@ -5,20 +6,23 @@ import {
   removeFile,
   replaceFile,
   replaceFileAsync,
+  syncDirectory,
   syncDirectoryAsync,
   systemErrnoOf,
 } from "@holdfast/recovery-journal";
 import type { FileSystem } from "@holdfast/recovery-journal";
 import type { Clock } from "@holdfast/shared-process";
-import { CodedError, errnoOf, reasonOf } from "@holdfast/shared-process";
+import { errnoOf, reasonOf } from "@holdfast/shared-process";
 import type { SessionRecord } from "@holdfast/session-worker/transport";
 import type { Catalog } from "./catalog.ts";
 import { saysDiskFull } from "./disk.ts";
 import { descriptorPath, encodeDescriptor, intentPath } from "./descriptor.ts";
 import type { DescriptorShape } from "./descriptor.ts";
 import { workersFolder } from "./home.ts";
+import { Lanes } from "./lanes.ts";
 import { durableShape } from "./lifecycle/durable.ts";
 import type { LaunchTime, State, StopIntent } from "./lifecycle/state.ts";
+import { checkOwner } from "./ownership/check-owner.ts";
 import type { Persisted, RequestStamp } from "./registry-ports.ts";
 
 interface RecordsOptions {
@@ -39,8 +43,10 @@ export class Records {
   readonly #sizes = new Map<string, bigint>();
   /** Bare intents that stand for a session, the newest last. */
   readonly #intents = new Map<string, readonly string[]>();
-  /** Those that could not be made, and may be there all the same. */
+  /** Those that stand for nothing, and may be there all the same: they are to be removed before anybody is told of what they deny. */
   readonly #strays = new Map<string, readonly string[]>();
+  /** Removals of one session's strays run one after the other. */
+  readonly #removals = new Lanes();
 
   constructor(options: RecordsOptions) {
     this.#options = options;
@@ -64,11 +70,6 @@ export class Records {
       if (errnoOf(error) === "ENOENT") return null;
       throw error;
     }
-  }
-
-  #forget(sessionId: string): void {
-    this.#written.delete(sessionId);
-    this.#sizes.delete(sessionId);
   }
 
   /** What a boot found, so that an unchanged state writes nothing. */
@@ -100,33 +101,36 @@ export class Records {
       throw error;
     }
     await this.#dropBareIntents(sessionId);
+    catalog.letGo(sessionId);
   }
 
   /** What does not depend on the session's state. */
   async change(sessionId: string, change: (record: SessionRecord) => SessionRecord): Promise<void> {
-    this.#checkOwner();
     await this.#options.catalog.update(sessionId, change);
   }
 
-  /** Another owner's records are never overwritten. */
-  #checkOwner(): void {
-    if (!this.#options.isOwner()) throw new CodedError("ownership_lost", "another supervisor owns the home");
+  /** Makes what is shown of a session durable: its record, and that no bare name says otherwise. */
+  async settle(sessionId: string): Promise<void> {
+    await this.#options.catalog.settle(sessionId);
+    await this.#removeStrays(sessionId);
   }
 
   async persist(sessionId: string, next: Persisted): Promise<void> {
     const { state, last } = next;
     const intent = intentOf(state ?? last);
-    this.#checkOwner();
     try {
       await this.#write(sessionId, next);
     } catch (error) {
+      checkOwner(this.#options.isOwner);
       // Somebody removed the folder of the descriptors: it is made again, and the next try finds it (I146).
       if (systemErrnoOf(error) === "ENOENT")
         ensurePrivateDirectory(this.#options.fs, workersFolder(this.#options.home));
       if (!intent || !this.#writeBareIntent(sessionId, intent)) throw error;
+      await this.#removeStrays(sessionId);
       // The name says what the records could not: the stop goes on, and a later boot finishes what is left to write (I168).
       if (state === null) await this.#removeUnwritten(sessionId, last);
     }
+    if (state === null) this.#options.catalog.letGo(sessionId);
   }
 
   async #write(sessionId: string, { state, last, request }: Persisted): Promise<void> {
@@ -145,17 +149,15 @@ export class Records {
   }
 
   async #removeUnwritten(sessionId: string, last: State): Promise<void> {
-    const { home, fs, catalog } = this.#options;
-    await catalog.assume(sessionId, durableShape(last).wanted);
-    removeFile(fs, descriptorPath(home, sessionId));
-    await syncDirectoryAsync(fs, workersFolder(home));
-    this.#forget(sessionId);
+    await this.#options.catalog.assume(sessionId, durableShape(last).wanted);
+    await this.#removeDescriptor(sessionId);
   }
 
   async #replace(sessionId: string, shape: DescriptorShape): Promise<void> {
     const text = JSON.stringify(shape);
     if (this.#written.get(sessionId) !== text) {
-      const { home, fs, epoch, clock } = this.#options;
+      const { home, fs, epoch, clock, isOwner } = this.#options;
+      checkOwner(isOwner);
       const bytes = encodeDescriptor(sessionId, shape, { epoch, at: new Date(clock.now()).toISOString() });
       this.#sizes.delete(sessionId);
       try {
@@ -171,11 +173,16 @@ export class Records {
   }
 
   async #remove(sessionId: string): Promise<void> {
-    const { home, fs } = this.#options;
-    if (!this.#written.has(sessionId)) return;
+    if (this.#written.has(sessionId)) await this.#removeDescriptor(sessionId);
+  }
+
+  async #removeDescriptor(sessionId: string): Promise<void> {
+    const { home, fs, isOwner } = this.#options;
+    checkOwner(isOwner);
     removeFile(fs, descriptorPath(home, sessionId));
     await syncDirectoryAsync(fs, workersFolder(home));
-    this.#forget(sessionId);
+    this.#written.delete(sessionId);
+    this.#sizes.delete(sessionId);
   }
 
   /** A full disk never prevents a stop (I168): an empty file needs no block. */
@@ -183,27 +190,58 @@ export class Records {
     const { home, fs } = this.#options;
     const path = intentPath(home, sessionId, intent);
     const standing = this.#intents.get(sessionId) ?? [];
-    if (standing.includes(path)) return true;
     try {
-      createMarkerFile(fs, path);
+      ensureMarker(fs, path);
     } catch {
       // Not even a name could be made: the caller reports the first error and tries again.
-      this.#strays.set(sessionId, [...(this.#strays.get(sessionId) ?? []).filter((other) => other !== path), path]);
+      this.#stray(sessionId, [path]);
       return false;
     }
-    for (const other of standing) removeFile(fs, other);
     this.#intents.set(sessionId, [path]);
+    this.#stray(
+      sessionId,
+      standing.filter((other) => other !== path),
+    );
     return true;
   }
 
   async #dropBareIntents(sessionId: string): Promise<void> {
-    const named = [...(this.#intents.get(sessionId) ?? []), ...(this.#strays.get(sessionId) ?? [])];
-    if (named.length === 0) return;
-    const { home, fs } = this.#options;
-    for (const path of named) removeFile(fs, path);
-    await syncDirectoryAsync(fs, workersFolder(home));
+    this.#stray(sessionId, this.#intents.get(sessionId) ?? []);
     this.#intents.delete(sessionId);
-    this.#strays.delete(sessionId);
+    await this.#removeStrays(sessionId);
+  }
+
+  #stray(sessionId: string, paths: readonly string[]): void {
+    const strays = new Set([...(this.#strays.get(sessionId) ?? []), ...paths]);
+    if (strays.size > 0) this.#strays.set(sessionId, [...strays]);
+  }
+
+  #removeStrays(sessionId: string): Promise<void> {
+    return this.#removals.run(sessionId, async () => {
+      const { home, fs, isOwner } = this.#options;
+      const standing = this.#intents.get(sessionId) ?? [];
+      const strays = (this.#strays.get(sessionId) ?? []).filter((path) => !standing.includes(path));
+      this.#strays.delete(sessionId);
+      if (strays.length === 0) return;
+      try {
+        checkOwner(isOwner);
+        for (const path of strays) removeFile(fs, path);
+        await syncDirectoryAsync(fs, workersFolder(home));
+      } catch (error) {
+        this.#stray(sessionId, strays);
+        throw error;
+      }
+    });
+  }
+}
+
+/** One that is there, by an earlier try or a predecessor, is as good once its name is synced. */
+function ensureMarker(fs: FileSystem, path: string): void {
+  try {
+    createMarkerFile(fs, path);
+  } catch (error) {
+    if (errnoOf(error) !== "EEXIST") throw error;
+    syncDirectory(fs, dirname(path));
   }
 }
 

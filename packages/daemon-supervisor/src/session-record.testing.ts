@@ -1,4 +1,8 @@
+import { nodeFileSystem } from "@holdfast/recovery-journal";
+import type { FileSystem } from "@holdfast/recovery-journal";
+import { sessionDirectory } from "@holdfast/session-worker/transport";
 import type { SessionRecord } from "@holdfast/session-worker/transport";
+import { Catalog } from "./catalog.ts";
 
 /** A session's record, for tests that need one of no matter which. */
 export const sessionRecordOf = (sessionId: string, more: Partial<SessionRecord> = {}): SessionRecord => ({
@@ -20,3 +24,10 @@ export const sessionRecordOf = (sessionId: string, more: Partial<SessionRecord> 
   failure: null,
   ...more,
 });
+
+/** Makes a session, as the owner of the home does. */
+export async function makeSession(home: string, record: SessionRecord, fs: FileSystem = nodeFileSystem): Promise<void> {
+  const catalog = new Catalog(home, fs);
+  fs.mkdir(sessionDirectory(home, record.sessionId), 0o700);
+  await catalog.create(record);
+}

@@ -14,13 +14,10 @@ import { verdictOf, whyUnknown } from "@holdfast/session-worker/transport";
 export class Sessions {
   readonly #context: Context;
   readonly #channels: Channels;
-  /** Records that cannot be understood or proven: sessionId → why. Left as they are, visible, inert. */
-  readonly quarantined: Map<string, string>;
 
   constructor(context: Context, channels: Channels) {
     this.#context = context;
     this.#channels = channels;
-    this.quarantined = context.catalog.quarantined;
   }
 
   select(selector: string): string {
@@ -38,9 +35,10 @@ export class Sessions {
   /** A session that verbs may act on; quarantined ones are refused. */
   actionable(selector: string): SessionRecord {
     const sessionId = this.select(selector);
+    const { catalog } = this.#context;
     // Reading the record may show that it is damaged.
-    const record = this.#context.catalog.get(sessionId);
-    const why = this.quarantined.get(sessionId);
+    const record = catalog.get(sessionId);
+    const why = catalog.quarantined.get(sessionId);
     if (why !== undefined || !record) {
       throw new ProtocolError(
         "session_quarantined",
@@ -54,8 +52,9 @@ export class Sessions {
   }
 
   row(sessionId: string): SessionRow {
-    const record = this.#context.catalog.summary(sessionId);
-    const quarantine = this.quarantined.get(sessionId) ?? null;
+    const { catalog } = this.#context;
+    const record = catalog.summary(sessionId);
+    const quarantine = catalog.quarantined.get(sessionId) ?? null;
     if (!record) return damagedRow(sessionId, quarantine ?? "its record is gone");
     const state = this.#context.registry.published(sessionId);
     return rowOf({
@@ -105,6 +104,6 @@ export class Sessions {
 
   #damaged(): readonly string[] {
     const { catalog } = this.#context;
-    return [...this.quarantined.keys()].filter((sessionId) => !catalog.summary(sessionId));
+    return [...catalog.quarantined.keys()].filter((sessionId) => !catalog.summary(sessionId));
   }
 }

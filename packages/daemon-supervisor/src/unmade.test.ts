@@ -5,7 +5,6 @@ import { nodeFileSystem } from "@holdfast/recovery-journal";
 import { expect, it, onTestFinished } from "vitest";
 import { Catalog } from "./catalog.ts";
 import { readAllSessions } from "./session-record-file.ts";
-import { discardUnmade } from "./unmade.ts";
 
 const ID = "01a22c51-90e0-765d-8261-51118abd6090";
 const COPY = "session.json.0123456789ab.tmp";
@@ -26,7 +25,6 @@ it.each([[[]], [[COPY]], [[COPY, COPY.replace("0", "f")]]])(
     expect(readAllSessions(nodeFileSystem, home)).toEqual([]);
     const catalog = new Catalog(home);
     expect([...catalog.quarantined]).toEqual([]);
-    discardUnmade(nodeFileSystem, catalog.unmade);
     expect(existsSync(directory)).toBe(false);
   },
 );
@@ -37,8 +35,7 @@ it.each([[["transcript.jsonl"]], [[COPY, "transcript.jsonl"]], [["session.json"]
     const { home, directory } = homeWith(...files);
     expect(readAllSessions(nodeFileSystem, home)).toMatchObject([{ kind: "unreadable", sessionId: ID }]);
     const catalog = new Catalog(home);
-    expect([[...catalog.quarantined.keys()], catalog.unmade]).toEqual([[ID], []]);
-    discardUnmade(nodeFileSystem, catalog.unmade);
+    expect([...catalog.quarantined.keys()]).toEqual([ID]);
     expect(files.map((name) => existsSync(join(directory, name)))).toEqual(files.map(() => true));
   },
 );

@@ -13,13 +13,11 @@ export function isUnmade(fs: FileSystem, directory: string): boolean {
   }
 }
 
-/** Removes what such creations left. Only the owner of the home may: another one may be making them. What stays is shown to nobody. */
-export function discardUnmade(fs: FileSystem, directories: readonly string[]): void {
+/** Removes what such a creation left. Only the owner of the home may: another one may be making them. What stays is shown to nobody. */
+export function discardUnmade(fs: FileSystem, directory: string): void {
   try {
-    for (const directory of directories) {
-      for (const copy of fs.readdir(directory)) fs.unlink(`${directory}/${copy}`);
-      fs.rmdir(directory);
-    }
+    for (const copy of fs.readdir(directory)) fs.unlink(`${directory}/${copy}`);
+    fs.rmdir(directory);
   } catch {
     // A disk that refuses must not keep the home from its owner (I142): the next start tries again.
   }

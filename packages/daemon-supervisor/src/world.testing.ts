@@ -104,7 +104,7 @@ export class World {
       ender,
       records,
       sessions: new Sessions(context, channels),
-      requests: new Requests(context, () => true, submissions),
+      requests: new Requests({ ...context, records }, () => true, submissions),
       names: new Names(context.catalog),
       submissions,
       changes: new Changes(context.clock),

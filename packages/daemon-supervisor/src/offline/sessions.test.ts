@@ -6,12 +6,11 @@ import { createObserver } from "@holdfast/shared-process";
 import { sessionDirectory, transcriptPath } from "@holdfast/session-worker/transport";
 import type { SessionRecord } from "@holdfast/session-worker/transport";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { Catalog } from "../catalog.ts";
 import { descriptorPath, encodeDescriptor } from "../descriptor.ts";
 import { prepareHome } from "../home.ts";
 import { processOf } from "../lifecycle/samples.testing.ts";
 import { listOffline, treeOffline, waitOffline } from "./sessions.ts";
-import { sessionRecordOf } from "../session-record.testing.ts";
+import { makeSession, sessionRecordOf } from "../session-record.testing.ts";
 
 const first = "01a2aaaa-0000-7000-8000-000000000001";
 const second = "01a2aaaa-0000-7000-8000-000000000002";
@@ -23,8 +22,7 @@ beforeEach(() => {
 afterEach(() => rmSync(join(home, ".."), { recursive: true }));
 
 async function record(sessionId: string, more: Partial<SessionRecord>): Promise<void> {
-  nodeFileSystem.mkdir(sessionDirectory(home, sessionId), 0o700);
-  await new Catalog(home).create(sessionRecordOf(sessionId, { wanted: "stopped", ...more }));
+  await makeSession(home, sessionRecordOf(sessionId, { wanted: "stopped", ...more }));
 }
 
 it("a session at rest is idle, with its last turn and the transcript's end; one that should run is waited for", async () => {

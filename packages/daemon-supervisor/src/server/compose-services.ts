@@ -13,7 +13,7 @@ interface ServicesParts extends Pick<Services, "shutdown" | "socketPath" | "stat
 export function composeServices(supervisor: Supervisor, { isOwner, ...surroundings }: ServicesParts): Services {
   const { context, sessions, channels, stores, ender, records, changes } = supervisor;
   const submissions = new Submissions();
-  const requests = new Requests(context, isOwner, submissions);
+  const requests = new Requests({ ...context, records }, isOwner, submissions);
   const names = new Names(context.catalog);
   const over = { context, sessions, channels, stores, ender, records, changes };
   return { ...over, requests, names, submissions, lanes: new Lanes(), ...surroundings };

@@ -14,9 +14,9 @@ import type { Services } from "./services.ts";
 
 /** A quarantined session rests `stopped`, as soon as nothing of it lives; its damaged descriptor is kept beside, as evidence. */
 export async function release(services: Services, { sessionId, asserted, stamp }: RepairOrder): Promise<string> {
-  const { context, sessions, records } = services;
+  const { context, records } = services;
   const { home, fs, catalog } = context;
-  const why = sessions.quarantined.get(sessionId);
+  const why = catalog.quarantined.get(sessionId);
   if (why === undefined) return "it is not quarantined";
   if (catalog.isUnreadable(sessionId)) throw refused(`${why}: its files can only be moved aside`);
   refuseLiving(lifeHere(services, sessionId), asserted);
@@ -31,14 +31,14 @@ export async function release(services: Services, { sessionId, asserted, stamp }
   const isKept = renameIfThere(fs, descriptorPath(home, sessionId), kept);
   removeFile(fs, notePath(home, sessionId));
   syncDirectory(fs, workersFolder(home));
-  sessions.quarantined.delete(sessionId);
+  catalog.quarantined.delete(sessionId);
   const told = isThere ? "it rests, stopped" : "there is no such session any more";
   return isKept ? `${told}; its descriptor is kept as ${kept}` : told;
 }
 
 /** A session that nobody can read goes to `<home>/damaged`, with every file that names it; nothing is deleted. */
-export function setAside(services: Services, { sessionId, asserted }: RepairOrder): Promise<string> {
-  const { context } = services;
+export async function setAside(services: Services, { sessionId, asserted }: RepairOrder): Promise<string> {
+  const { context, requests } = services;
   const { home, fs, catalog, clock } = context;
   if (!catalog.isUnreadable(sessionId)) throw refused("its record can be read: agent session delete is for such");
   refuseLiving(lifeHere(services, sessionId), asserted);
@@ -50,8 +50,11 @@ export function setAside(services: Services, { sessionId, asserted }: RepairOrde
   renameIfThere(fs, sessionDirectory(home, sessionId), `${target}/session`);
   for (const folder of [target, damagedFolder(home), workersFolder(home), sessionsFolder(home)])
     syncDirectory(fs, folder);
+  const creator = catalog.creatorOf(sessionId);
+  // It is not made again by a repeat.
+  if (creator) await requests.remember(creator.requestId, { hash: creator.hash, sessionId, answer: null });
   catalog.forgetUnreadable(sessionId);
-  return Promise.resolve(`its files are in ${target}`);
+  return `its files are in ${target}`;
 }
 
 /** Whether anything of a session lives, by all that can be seen from here. */

@@ -1,5 +1,6 @@
 import { ProtocolError } from "@holdfast/client/protocol";
 import type { MethodParams, MethodResults, RepairName } from "@holdfast/client/protocol";
+import { checkOwner } from "../ownership/check-owner.ts";
 import type { RequestStamp } from "../registry-ports.ts";
 import { assertGone } from "./assert-gone.ts";
 import { quarantine, resolve } from "./repair-journal.ts";
@@ -36,7 +37,10 @@ export async function repair(
     const sessionId = repeated?.sessionId ?? sessions.select(subject);
     const done = repeated
       ? "done already"
-      : await lanes.run(sessionId, () => sessionRepairs[name](services, { sessionId, asserted, stamp }));
+      : await lanes.run(sessionId, async () => {
+          checkOwner(() => services.status() === "current");
+          return await sessionRepairs[name](services, { sessionId, asserted, stamp });
+        });
     services.changes.tell(sessionId);
     return { answer: { subject, sessionId, done }, final: true };
   });

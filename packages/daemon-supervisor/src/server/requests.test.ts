@@ -12,7 +12,7 @@ import { prepareHome } from "../home.ts";
 import { withRequest } from "../records.ts";
 import { Requests } from "./requests.ts";
 import type { Answered, Order } from "./requests.ts";
-import { sessionRecordOf } from "../session-record.testing.ts";
+import { makeSession, sessionRecordOf } from "../session-record.testing.ts";
 
 const sessionId = "01a2aaaa-0000-7000-8000-000000000001";
 const stop: Order = { method: "session/stop", requestId: "r", content: { session: "s" } };
@@ -23,8 +23,7 @@ beforeEach(async () => {
   home = join(mkdtempSync(join(tmpdir(), "requests-")), "home");
   open = [];
   prepareHome(nodeFileSystem, home);
-  nodeFileSystem.mkdir(sessionDirectory(home, sessionId), 0o700);
-  await new Catalog(home).create(sessionRecordOf(sessionId));
+  await makeSession(home, sessionRecordOf(sessionId));
 });
 afterEach(async () => {
   for (const requests of open) await requests.close();
@@ -40,6 +39,7 @@ function supervisor(
   const requests = new Requests(
     {
       catalog,
+      records: catalog,
       home,
       fs: journalFs,
       ids: systemIds,

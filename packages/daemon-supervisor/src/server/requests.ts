@@ -7,8 +7,9 @@ import { saysDiskFull } from "../disk.ts";
 import type { Context } from "../effects/context.ts";
 import { damagedRequestsFolder, requestsFolder } from "../home.ts";
 import { putLast } from "../put-last.ts";
+import type { Records } from "../records.ts";
 import type { RequestStamp } from "../registry-ports.ts";
-import { reusedRequest } from "./reused-request.ts";
+import { movedAside, reusedRequest } from "./reused-request.ts";
 import type { Submissions } from "./submissions.ts";
 
 export interface Order {
@@ -33,7 +34,9 @@ export type Work<R> = (stamp: RequestStamp, repeated: { readonly sessionId: stri
 /** What the home's journal has no room for, or does not take. */
 const MAX_KEPT = 10_000;
 
-type RequestsContext = Pick<Context, "catalog" | "home" | "fs" | "ids" | "self" | "clock" | "log">;
+interface RequestsContext extends Pick<Context, "catalog" | "home" | "fs" | "ids" | "self" | "clock" | "log"> {
+  readonly records: Pick<Records, "settle">;
+}
 
 interface Kept {
   readonly hash: string;
@@ -117,7 +120,7 @@ export class Requests {
   /** What is told as over is durable, also where nothing was left to write: an earlier write may have failed on its last step. */
   async #proven<R extends object>(answered: Answered<R>): Promise<Answered<R>> {
     const sessionId = answered.final ? sessionOf(answered.answer) : null;
-    if (sessionId !== null) await this.#context.catalog.settle(sessionId);
+    if (sessionId !== null) await this.#context.records.settle(sessionId);
     return answered;
   }
 
@@ -132,10 +135,11 @@ export class Requests {
     putLast(this.#kept, [requestId, kept], MAX_KEPT);
   }
 
-  /** The answer to the creation of a session that was deleted since: it is not created again. */
+  /** The answer to the creation of a session that was deleted since, or moved aside, which throws: it is not created again. */
   async created(requestId: string, hash: string): Promise<MethodResults["session/new"] | null> {
     const known = (await this.isUsed(requestId)) ? await this.find(requestId) : null;
     if (known && known.hash !== hash) throw reusedRequest(requestId);
+    if (known?.sessionId && !known.answer) throw movedAside(known.sessionId);
     // Remembered by the deletion, as a row.
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     return known?.answer ? (known.answer as unknown as MethodResults["session/new"]) : null;

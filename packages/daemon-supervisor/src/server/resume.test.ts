@@ -125,3 +125,17 @@ it("I57 of a client's environment only what is on the list is stored, and of --e
     [],
   );
 });
+
+it("I142 nothing is launched of a session whose record is found damaged while its resume is under way", async () => {
+  const { world, ask, spawned } = await needing([], null, "stopped");
+  const path = sessionRecordPath(HOME, SESSION);
+  let reads = 0;
+  world.disk.onCall = (call, closed) => {
+    if (call !== "close" || closed !== path) return;
+    reads += 1;
+    // The last look before anything is decided.
+    if (reads === 2) world.disk.plant(path, Buffer.from("{"));
+  };
+  expect(await ask("r", {})).toBe("session_quarantined");
+  expect([spawned(), world.state(), reads]).toEqual([0, null, 3]);
+});

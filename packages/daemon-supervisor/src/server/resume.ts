@@ -91,6 +91,8 @@ async function bringBack(services: Services, sessionId: string, brought: Brought
     if (fresh.missingEnvironment.length > 0) throw missing(fresh.missingEnvironment);
     await services.ender.settleLeftover(sessionId);
     if (registry.newest(sessionId) !== null) return;
+    // Meanwhile it may have been found damaged; from here on it is held.
+    if (!context.catalog.hold(sessionId)) sessions.actionable(sessionId);
     const { generation } = fresh;
     const launching = { name: "launching", generation, launches: [], due: null } as const;
     accept(context, sessionId, offered);

@@ -16,7 +16,7 @@ export async function wait(
   const { context, sessions, changes } = services;
   const sessionIds = selectors.map((selector) => sessions.select(selector));
   const isMet = (sessionId: string): boolean => {
-    const isKnown = context.catalog.summary(sessionId) ?? sessions.quarantined.has(sessionId);
+    const isKnown = context.catalog.summary(sessionId) ?? context.catalog.quarantined.has(sessionId);
     // Deleted meanwhile: selecting it says that it is not there.
     return meets(sessions.row(isKnown ? sessionId : sessions.select(sessionId)), condition);
   };

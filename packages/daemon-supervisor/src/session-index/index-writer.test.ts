@@ -20,11 +20,11 @@ describe("an index most of whose lines count no more", () => {
 
   it("I111 is written anew, and what comes meanwhile follows in it", async () => {
     const fs = nodeFileSystem;
-    const rows = new Map<string, IndexRow>();
-    const writer = new IndexWriter({ fs, home, rows }, readIndex(fs, home), []);
+    const entries = new Map<string, { readonly row: IndexRow }>();
+    const writer = new IndexWriter({ fs, home, entries }, readIndex(fs, home), []);
     const put = (name: string): void => {
       const row = { ...sessionRecordOf(first, { name }), record: "1.1.1", folder: "1.1.1" };
-      rows.set(first, row);
+      entries.set(first, { row });
       writer.put(row);
     };
     for (let line = 0; line < 4_099; line += 1) put(`n${line}`);

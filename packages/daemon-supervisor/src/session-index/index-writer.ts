@@ -11,7 +11,7 @@ interface IndexParts {
   readonly fs: FileSystem;
   readonly home: string;
   /** What the index is to say, as the caller goes on to change it. */
-  readonly rows: ReadonlyMap<string, IndexRow>;
+  readonly entries: ReadonlyMap<string, { readonly row: IndexRow }>;
 }
 
 /**
@@ -32,7 +32,7 @@ export class IndexWriter {
     this.#path = indexPath(parts.home);
     this.#lines = found.lines;
     for (const row of missing) this.#owed.set(row.sessionId, row);
-    const isNew = found.kind === "missing" && parts.rows.size > 0;
+    const isNew = found.kind === "missing" && parts.entries.size > 0;
     if (isNew || found.kind === "unsound" || this.#isOutgrown()) this.#rewriteNow();
     else if (missing.length > 0) this.#append();
   }
@@ -64,12 +64,12 @@ export class IndexWriter {
   }
 
   #isOutgrown(): boolean {
-    const { size } = this.#parts.rows;
+    const { size } = this.#parts.entries;
     return this.#lines - size > size + SPARE_LINES;
   }
 
   #text(): string {
-    const lines = [HEAD_LINE, ...[...this.#parts.rows.values()].map((row) => encodeRow(row))];
+    const lines = [HEAD_LINE, ...[...this.#parts.entries.values()].map(({ row }) => encodeRow(row))];
     this.#lines = lines.length - 1;
     this.#owed.clear();
     return `${lines.join("\n")}\n`;

@@ -2,7 +2,7 @@ import { readLines } from "@holdfast/recovery-journal";
 import type { FileSystem } from "@holdfast/recovery-journal";
 import { readSessionRecord, sessionIdsOf } from "../session-record-file.ts";
 import type { RecordRead } from "../session-record-file.ts";
-import { HEAD_LINE, decodeRow, indexPath, recordStamp } from "./row.ts";
+import { HEAD_LINE, decodeRow, indexPath, isOfRecord, recordStamp } from "./row.ts";
 import type { IndexRow, SessionSummary } from "./row.ts";
 
 export interface FoundIndex {
@@ -43,7 +43,7 @@ export function readSummaries(fs: FileSystem, home: string): RecordRead<SessionS
   const { rows } = readIndex(fs, home);
   return sessionIdsOf(fs, home).flatMap((sessionId) => {
     const row = rows.get(sessionId);
-    if (row && row.record === recordStamp(fs, home, sessionId)) return { kind: "record", record: row };
+    if (row && isOfRecord(row, recordStamp(fs, home, sessionId))) return { kind: "record", record: row };
     return readSessionRecord(fs, home, sessionId) ?? [];
   });
 }

@@ -97,5 +97,8 @@ function stampOf(fs: FileSystem, path: string): string {
 /** Of what cannot be looked at. Like no other, not even itself: whoever reads it says why. */
 const NO_STAMP = "";
 
+/** Whether it says what the record with this stamp does. */
+export const isOfRecord = (row: IndexRow, record: string): boolean => record !== NO_STAMP && row.record === record;
+
 export const fits = (row: IndexRow, { record, folder }: Stamps): boolean =>
-  record !== NO_STAMP && folder !== NO_STAMP && row.record === record && row.folder === folder;
+  isOfRecord(row, record) && folder !== NO_STAMP && row.folder === folder;

@@ -1,0 +1,65 @@
+import { dirname } from "node:path";
+import type { SimulatedDisk } from "@holdfast/recovery-journal/testing";
+import { requestHash, sessionRecordPath } from "@holdfast/session-worker/transport";
+import { expect, it } from "vitest";
+import { Catalog } from "../catalog.ts";
+import { HOME, SESSION, World } from "../world.testing.ts";
+import { Creations } from "./create.ts";
+import { repair } from "./repair.ts";
+import { Requests } from "./requests.ts";
+import type { Services } from "./services.ts";
+
+const content = { cwd: "/", environment: {} };
+const params = { requestId: "new", ...content };
+const hash = requestHash("session/new", { ...content, secretNames: [] });
+
+/** A rename into another folder, which the simulated disk has not. */
+function move(disk: SimulatedDisk, source: string, target: string): void {
+  if (disk.lstat(source).isDirectory()) {
+    disk.mkdir(target, 0o700);
+    for (const name of disk.readdir(source)) move(disk, `${source}/${name}`, `${target}/${name}`);
+    disk.rmdir(source);
+  } else {
+    disk.link(source, target);
+    disk.unlink(source);
+  }
+}
+
+const again = (by: Services) => new Creations(by).create(params);
+
+/** What a daemon that comes next makes of the home. */
+async function restarted({ services, world }: { services: Services; world: World }): Promise<Services> {
+  await services.requests.close();
+  const context = { ...world.context, catalog: new Catalog(HOME, world.disk) };
+  return {
+    ...services,
+    context,
+    requests: new Requests({ ...context, records: services.records }, () => true, services.submissions),
+  };
+}
+
+it("I143 a session that was moved aside is not made again by a repeat of what made it, which is told so", async () => {
+  const world = await World.create({ wanted: "stopped", creatingRequest: { requestId: "new", hash } });
+  const services = world.services();
+  const { disk } = world;
+  const within = disk.rename.bind(disk);
+  disk.rename = (source, target) =>
+    dirname(source) === dirname(target) ? within(source, target) : move(disk, source, target);
+  expect(await again(services)).toMatchObject({ sessionId: SESSION, state: "stopped", created: true });
+  world.disk.plant(sessionRecordPath(HOME, SESSION), Buffer.from("{"));
+  await repair(services, { repair: "set_aside_session", subject: SESSION, asserted: true, requestId: "r" });
+  const moved = { code: "session_not_found", message: expect.stringContaining(SESSION) };
+  await expect(again(services)).rejects.toMatchObject(moved);
+  await expect(again(await restarted({ services, world }))).rejects.toMatchObject(moved);
+  expect(world.disk.readdir(`${HOME}/sessions`)).toEqual(["index"]);
+});
+
+it("I139 I164 whoever loses the home while a repair waits for its turn moves nothing", async () => {
+  const world = await World.create({ wanted: "stopped" });
+  world.disk.plant(sessionRecordPath(HOME, SESSION), Buffer.from("{"));
+  const services: Services = { ...world.services(), status: () => "ownership-lost" };
+  const asked = repair(services, { repair: "set_aside_session", subject: SESSION, asserted: true, requestId: "r" });
+  await expect(asked).rejects.toMatchObject({ code: "ownership_lost" });
+  expect(world.disk.readdir(`${HOME}/sessions`)).toContain(SESSION);
+  expect(world.disk.exists(`${HOME}/damaged`)).toBe(false);
+});
