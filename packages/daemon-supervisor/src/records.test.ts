@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
+import { constants, existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { nodeFileSystem } from "@holdfast/recovery-journal";
@@ -111,6 +111,23 @@ it("I168 a stop ends on a full disk: nothing names the process any more, the bar
   };
   await refused.persist(sessionId, { state: stopping, last: ready, request: null });
   await refused.persist(sessionId, { state: null, last: finalizing, request: null });
+  expect(readdirSync(join(home, "workers"))).toEqual([`${sessionId}.s.stop`]);
+  expect(catalog.get(sessionId)?.wanted).toBe("stopped");
+});
+
+it("I168 where no inode is left a stop's bare name is another one of its descriptor", async () => {
+  let full = false;
+  const { O_CREAT } = constants;
+  const fs: FileSystem = {
+    ...nodeFileSystem,
+    open: (path, flags, mode) => (full && flags & O_CREAT ? refuse("ENOSPC") : nodeFileSystem.open(path, flags, mode)),
+  };
+  const { records: writer, catalog } = await records(fs, fs);
+  await writer.persist(sessionId, { state: ready, last: ready, request: null });
+  full = true;
+  await writer.persist(sessionId, { state: stopping, last: ready, request: null });
+  expect(readdirSync(join(home, "workers"))).toEqual([`${sessionId}.json`, `${sessionId}.s.stop`]);
+  await writer.persist(sessionId, { state: null, last: finalizing, request: null });
   expect(readdirSync(join(home, "workers"))).toEqual([`${sessionId}.s.stop`]);
   expect(catalog.get(sessionId)?.wanted).toBe("stopped");
 });

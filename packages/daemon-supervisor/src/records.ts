@@ -1,6 +1,7 @@
 import { dirname } from "node:path";
 import {
   createMarkerFile,
+  isDiskFull,
   ensurePrivateDirectory,
   mayBeInPlace,
   removeFile,
@@ -191,7 +192,7 @@ export class Records {
     const path = intentPath(home, sessionId, intent);
     const standing = this.#intents.get(sessionId) ?? [];
     try {
-      ensureMarker(fs, path);
+      ensureMarker(fs, path, descriptorPath(home, sessionId));
     } catch {
       // Not even a name could be made: the caller reports the first error and tries again.
       this.#stray(sessionId, [path]);
@@ -235,12 +236,16 @@ export class Records {
   }
 }
 
-/** One that is there, by an earlier try or a predecessor, is as good once its name is synced. */
-function ensureMarker(fs: FileSystem, path: string): void {
+/**
+ * One that is there, by an earlier try or a predecessor, is as good once its name is synced. Where no inode is left the name is one more
+ * of `other`, a file beside it: only the name counts (I168).
+ */
+function ensureMarker(fs: FileSystem, path: string, other: string): void {
   try {
     createMarkerFile(fs, path);
   } catch (error) {
-    if (errnoOf(error) !== "EEXIST") throw error;
+    if (isDiskFull(error)) fs.link(other, path);
+    else if (errnoOf(error) !== "EEXIST") throw error;
     syncDirectory(fs, dirname(path));
   }
 }
