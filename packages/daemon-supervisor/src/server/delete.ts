@@ -87,7 +87,7 @@ function renameFolder(fs: FileSystem, source: string, target: string): void {
     if (!fs.exists(source) && fs.exists(target)) return;
     const errno = errnoOf(error);
     if (errno === null || !IN_THE_WAY.has(errno)) throw error;
-    throw new ProtocolError("session_in_use", `${source} cannot be renamed to ${target}: ${reasonOf(error)}`, {
+    throw new ProtocolError("session_in_use", `${source} cannot be renamed to ${target}: ${errno}`, {
       hint: "unmount or move what is in the way of that folder, then delete the session again",
     });
   }
