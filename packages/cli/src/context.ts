@@ -27,6 +27,8 @@ export class Context {
   requestId: string | null;
   /** What the command line calls its session, for hints. */
   session: string | null = null;
+  /** Why no daemon could be started for a read: this command does not try it again. */
+  startProblem: string | null = null;
   #client: Client | null = null;
 
   constructor(io: Io, options: CommonOptions) {

@@ -1,20 +1,8 @@
-import { ProtocolError, errorCodes, isErrorCode } from "@holdfast/client/protocol";
+import { ProtocolError, codeOfErrno, errorCodes, isErrorCode } from "@holdfast/client/protocol";
 import type { ErrorCode } from "@holdfast/client/protocol";
 
 /** How a shell command's wrapper says that the failure is its own and not the command's, as `env` and `timeout` do. */
 export const OWN_FAILURE_EXIT = 125;
-
-const errnoCodes: Readonly<Record<string, ErrorCode>> = {
-  ENOSPC: "disk_full",
-  EDQUOT: "disk_full",
-  EFBIG: "disk_full",
-  EMFILE: "too_many_open_files",
-  ENFILE: "too_many_open_files",
-  EACCES: "permission_denied",
-  EPERM: "permission_denied",
-  EROFS: "permission_denied",
-  ENAMETOOLONG: "path_too_long",
-};
 
 /** Any error in the closed set of codes. One that nobody expected is `internal`: its text, never its stack (I151). */
 export function failureOf(error: unknown): ProtocolError {
@@ -22,7 +10,7 @@ export function failureOf(error: unknown): ProtocolError {
   if (!(error instanceof Error)) return new ProtocolError("internal", `internal: ${String(error)}`);
   const code = codeOf(behind(error));
   if (isErrorCode(code)) return new ProtocolError(code, error.message);
-  const known = errnoCodes[code];
+  const known = codeOfErrno(code);
   return known ? new ProtocolError(known, error.message) : new ProtocolError("internal", `internal: ${error.message}`);
 }
 

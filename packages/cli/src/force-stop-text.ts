@@ -19,7 +19,16 @@ export function planText({ homes, processes, kept, untouched, problems }: ForceS
   ];
 }
 
-function homeText({ home, daemons, workers, descriptors }: Home): string[] {
+function homeText({ home, daemons, workers, descriptors, unwritable }: Home): string[] {
+  if (unwritable !== null) {
+    const named = [
+      ...daemons.map(({ pid }) => `daemon of ${home}, pid ${pid}`),
+      ...workers.map(({ sessionId, name, pid }) => `worker of ${name ?? sessionId}, pid ${pid}`),
+      ...descriptors.map(({ sessionId, name }) => `what is left of ${name ?? sessionId}`),
+    ];
+    const why = `no stop can be recorded: ${unwritable}`;
+    return named.map((what) => `cannot stop: ${what}: ${why}`);
+  }
   return [
     ...daemons.map(({ pid }) => `will stop: daemon of ${home}, pid ${pid}`),
     ...workers.map(({ sessionId, name, pid, verdict }) => {
@@ -42,16 +51,6 @@ function untouchedText({ daemons, workers, processes }: ForceStopPlan["untouched
 }
 
 const plural = (noun: string): string => (noun.endsWith("s") ? `${noun}es` : `${noun}s`);
-
-/** As they would stand in the report. */
-export const planEntries = ({ homes, processes }: ForceStopPlan): readonly object[] => [
-  ...homes.flatMap(({ daemons, workers, descriptors }) => [
-    ...daemons.map(({ id, pid }) => ({ kind: "daemon", id, pid })),
-    ...workers.map(({ sessionId, pid }) => ({ kind: "worker", id: sessionId, pid })),
-    ...descriptors.map(({ sessionId }) => ({ kind: "descriptor", id: sessionId, pid: null })),
-  ]),
-  ...processes.map(({ id, identity }) => ({ kind: "process", id, pid: identity.pid })),
-];
 
 export function reportText({ stopped, kept, failed }: ForceStopReport): string {
   return [

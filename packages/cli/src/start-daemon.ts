@@ -1,10 +1,12 @@
 import { findOwner, probeDaemon } from "@holdfast/client";
 import { DAEMON_START_TIMEOUT_MS, MAINTENANCE_TIMEOUT_MS, ProtocolError } from "@holdfast/client/protocol";
 import { ensurePrivateDirectory, nodeFileSystem } from "@holdfast/recovery-journal";
+import { reasonOf } from "@holdfast/shared-process";
 import type { GatedProcess } from "@holdfast/shared-process";
 import { closeSync, fstatSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { failureOf } from "./failure.ts";
 import { logTail, readFrom } from "./log-tail.ts";
 import { programs } from "./programs.ts";
 
@@ -16,15 +18,20 @@ const TAIL_BYTES = 2_048;
 
 /**
  * Starts a daemon and waits until one of this home answers: ours, or the one that won the race (I139). Throws `ProtocolError`
- * `daemon_start_failed` with what it said, or `CodedError` `unsafe_directory` before anything is started.
+ * `daemon_start_failed` with what it said or kept it from being started, or what `startFailure` leaves as it is.
  */
 export async function startDaemon(home: string, environment: NodeJS.ProcessEnv): Promise<void> {
   const logs = join(home, "logs");
-  ensurePrivateDirectory(nodeFileSystem, home);
-  ensurePrivateDirectory(nodeFileSystem, logs);
   const { checkSocketPaths, startSupervisor } = await import("@holdfast/daemon-supervisor/offline");
-  checkSocketPaths(home);
-  const errors = openSync(join(logs, "supervisor.err"), "a+", 0o600);
+  let errors: number;
+  try {
+    ensurePrivateDirectory(nodeFileSystem, home);
+    ensurePrivateDirectory(nodeFileSystem, logs);
+    checkSocketPaths(home);
+    errors = openSync(join(logs, "supervisor.err"), "a+", 0o600);
+  } catch (error) {
+    throw startFailure(home, error);
+  }
   try {
     const said = fstatSync(errors).size;
     const spawned = await startSupervisor({ home, programs: programs(), environment });
@@ -76,6 +83,12 @@ async function anotherStarts(home: string, child: GatedProcess): Promise<boolean
 function isMaintained(home: string): boolean {
   const owner = findOwner(home);
   return owner.kind === "found" && owner.record.phase === "maintenance";
+}
+
+/** A path or a mode that has to be another one keeps its own code, `path_too_long` or `unsafe_directory`, as no start helps it. */
+export function startFailure(home: string, error: unknown): unknown {
+  const { code } = failureOf(error);
+  return code === "unsafe_directory" || code === "path_too_long" ? error : startFailed(home, reasonOf(error), "");
 }
 
 function startFailed(home: string, why: string, said: string): ProtocolError {

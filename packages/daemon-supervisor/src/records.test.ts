@@ -120,7 +120,8 @@ it("I168 where no inode is left a stop's bare name is another one of its descrip
   const { O_CREAT } = constants;
   const fs: FileSystem = {
     ...nodeFileSystem,
-    open: (path, flags, mode) => (full && flags & O_CREAT ? refuse("ENOSPC") : nodeFileSystem.open(path, flags, mode)),
+    open: (path, flags, mode) =>
+      full && flags & O_CREAT && !existsSync(path) ? refuse("ENOSPC") : nodeFileSystem.open(path, flags, mode),
   };
   const { records: writer, catalog } = await records(fs, fs);
   await writer.persist(sessionId, { state: ready, last: ready, request: null });

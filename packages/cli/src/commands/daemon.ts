@@ -98,6 +98,9 @@ async function runForeground(context: Context): Promise<number> {
   try {
     const { supervisor, worker } = programs();
     return await runSupervisor({ home, workerProgram: worker, supervisorProgram: supervisor, foreground: true });
+  } catch (error) {
+    const { startFailure } = await import("../start-daemon.ts");
+    throw startFailure(home, error);
   } finally {
     ended.abort();
     await announced;

@@ -56,8 +56,7 @@ async function forceStop(context: Context, { all = false, dryRun, yes }: Options
   const plan = offline.planForceStop(request);
   for (const line of text.planText(plan)) await context.say(line);
   if (dryRun) {
-    const answer = { stopped: [], kept: plan.kept, failed: [], plan: text.planEntries(plan) };
-    if (context.options.json) await context.answer(answer, () => "");
+    if (context.options.json) await context.answer(offline.dryRun(plan), () => "");
     return 0;
   }
   if (!offline.isEmpty(plan) && !yes && !(await confirmed(context, "stop them? [y/N] ", UNTOUCHED))) {

@@ -75,6 +75,21 @@ export type ErrorCode = keyof typeof errorCodes;
 
 export const isErrorCode = (text: string): text is ErrorCode => Object.hasOwn(errorCodes, text);
 
+const errnoCodes: Readonly<Record<string, ErrorCode>> = {
+  ENOSPC: "disk_full",
+  EDQUOT: "disk_full",
+  EFBIG: "disk_full",
+  EMFILE: "too_many_open_files",
+  ENFILE: "too_many_open_files",
+  EACCES: "permission_denied",
+  EPERM: "permission_denied",
+  EROFS: "permission_denied",
+  ENAMETOOLONG: "path_too_long",
+};
+
+/** What a system error is to a client, by its error number's name; `null` where only a person can tell. */
+export const codeOfErrno = (errno: string): ErrorCode | null => errnoCodes[errno] ?? null;
+
 /** An expected failure that crosses the control protocol. `hint` is what to type next; `data` is for programs. */
 export class ProtocolError extends Error {
   readonly code: ErrorCode;

@@ -1,4 +1,4 @@
-export { ProtocolError, errorCodes, isErrorCode } from "./codes.ts";
+export { ProtocolError, codeOfErrno, errorCodes, isErrorCode } from "./codes.ts";
 export type { ErrorCode } from "./codes.ts";
 export * from "./limits.ts";
 export { sessionStates, waitConditions } from "./rows.ts";

@@ -1,6 +1,7 @@
-import { startIdOf } from "@holdfast/shared-process";
+import { removeFile, replaceFile } from "@holdfast/recovery-journal";
+import { CodedError, reasonOf, startIdOf } from "@holdfast/shared-process";
 import type { ProcessIdentity } from "@holdfast/shared-process";
-import { SUPERVISOR_TITLE } from "@holdfast/session-worker/transport";
+import { SUPERVISOR_TITLE, ownerFolder } from "@holdfast/session-worker/transport";
 import type { OwnerRecord } from "@holdfast/client/protocol";
 import { composeSupervisor } from "../compose.ts";
 import type { Supervisor } from "../compose.ts";
@@ -9,11 +10,11 @@ import { createLog } from "../log.ts";
 import { claimFor } from "../main.ts";
 import type { Ownership } from "../ownership/claim.ts";
 import { maintenanceIsOver } from "../ownership/maintenance.ts";
+import { withReserve } from "../ownership/reserve.ts";
 import type { World } from "../world.ts";
 import { endLostSupervisor, endOwner } from "./end-process.ts";
-import { hasSessions, plannedHome } from "./force-stop-plan.ts";
-import type { PlannedHome } from "./force-stop-plan.ts";
-import type { ForceStopReport } from "./force-stop.ts";
+import { entriesOf, hasSessions, plannedHome, unrecordable } from "./force-stop-plan.ts";
+import type { Entry, ForceStopReport, PlannedHome } from "./force-stop-plan.ts";
 import { viewHome } from "./home-view.ts";
 import { stopSessions } from "./stop-sessions.ts";
 
@@ -29,8 +30,29 @@ const CLAIMS = 5;
 
 /** Ends the daemons of one home, takes it for maintenance and runs the ordinary forced stops. What fails stands in the report. */
 export async function stopHome(planned: PlannedHome, work: Work): Promise<void> {
-  const claimed = await takeHome(planned, work);
-  if (claimed === null) return;
+  try {
+    const taken =
+      planned.unwritable === null ? await takeHome(planned, work) : refused(unrecordable(planned.unwritable));
+    if (taken.kind === "refused") return failRest(planned, work.report, taken);
+    if (taken.kind === "claimed") await stopClaimed(planned, taken, work);
+  } catch (error) {
+    // One home that cannot be worked on does not keep the others (I104).
+    failRest(planned, work.report, refused(reasonOf(error)));
+  }
+}
+
+/** Whatever was planned and has no line in the report yet: nothing may go on and stand nowhere (CLI.md §5). */
+function failRest(planned: PlannedHome, report: ForceStopReport, { pid, why: reason }: Refused): void {
+  const said = [...report.stopped, ...report.failed];
+  const isSaid = ({ kind, id }: Entry): boolean => said.some((row) => row.kind === kind && row.id === id);
+  const left = entriesOf(planned).filter((entry) => !isSaid(entry));
+  // Of a daemon that cannot be told there is no plan.
+  const isNamed = left.length > 0 && (planned.unknown === null || planned.daemons.length > 0);
+  const rows: Entry[] = isNamed ? left : [{ kind: "daemon", id: planned.home, pid }, ...left];
+  report.failed.push(...rows.map((row) => ({ ...row, reason })));
+}
+
+async function stopClaimed(planned: PlannedHome, claimed: Claimed, work: Work): Promise<void> {
   try {
     await endAll(planned, work);
     await stopRecorded(planned, claimed, work);
@@ -40,40 +62,60 @@ export async function stopHome(planned: PlannedHome, work: Work): Promise<void> 
 }
 
 interface Claimed {
+  readonly kind: "claimed";
   readonly ownership: Ownership;
   readonly self: ProcessIdentity;
 }
 
-/** `null`: there is nothing more to do, or a failure was reported. */
-async function takeHome(planned: PlannedHome, work: Work): Promise<Claimed | null> {
+interface Refused {
+  readonly kind: "refused";
+  /** Of its owner, where it is known. */
+  readonly pid: number | null;
+  readonly why: string;
+}
+
+const refused = (why: string, pid: number | null = null): Refused => ({ kind: "refused", pid, why });
+
+async function takeHome(planned: PlannedHome, work: Work): Promise<Claimed | Refused | { readonly kind: "done" }> {
   const { home, daemons, orphaned } = planned;
-  const fail = (pid: number | null, reason: string): null => {
-    work.report.failed.push({ kind: "daemon", id: home, pid, reason });
-    return null;
-  };
   for (let attempt = 1; attempt <= CLAIMS; attempt += 1) {
     const { owner, ...view } = viewHome(home, []);
     if (owner.kind === "unknown") {
       // Its record is damaged: who holds the home's lifeline is ended by that, and the next look finds nobody.
-      const isOver = attempt === 1 && owner.record === null && (await endAll(planned, work));
-      if (isOver) continue;
-      return fail(owner.record?.identity.pid ?? null, owner.why);
+      if (attempt === 1 && owner.record === null && daemons.length > 0) {
+        tryClaiming(home, work.world);
+        if (await endAll(planned, work)) continue;
+      }
+      return refused(owner.why, owner.record?.identity.pid);
     }
     if (owner.kind === "alive") {
-      if (!(await endDaemon(owner.record, work))) return null;
+      if (owner.record.phase !== "maintenance") tryClaiming(home, work.world);
+      if (!(await endDaemon(owner.record, work))) return refused("its daemon did not end", owner.record.identity.pid);
       continue;
     }
     const isLeft = daemons.some(({ id }) => !work.report.stopped.some((ended) => ended.id === id));
     // One that was killed did not say that it stopped; this claim says so for it.
     const isDone = owner.kind !== "gone" && !hasSessions({ ...plannedHome({ ...view, owner }), orphaned });
-    if (!isLeft && isDone) return null;
+    if (!isLeft && isDone) return { kind: "done" };
     const { claim, self } = await claimFor({ home, phase: "maintenance", world: work.world });
     if (claim.kind === "refused") continue;
     // Whoever looks for the owner of a home whose record is damaged, or sweeps a session, knows it by this name.
     process.title = SUPERVISOR_TITLE;
-    return { ownership: claim.ownership, self };
+    return { kind: "claimed", ownership: claim.ownership, self };
   }
-  return fail(null, "another daemon took the home each time");
+  return refused("another daemon took the home each time");
+}
+
+/** Throws where the home takes no claim: without one no worker can be stopped, and its daemon is of more use alive. */
+function tryClaiming(home: string, { fs, ids }: World): void {
+  // A name that the next owner sweeps, should this command be killed in between.
+  const path = `${ownerFolder(home)}/claim.${ids.newGeneration().replaceAll("-", "").slice(0, 12)}.tmp`;
+  try {
+    withReserve(fs, home, () => replaceFile(fs, path, "{}\n"));
+    removeFile(fs, path);
+  } catch (error) {
+    throw new CodedError("unrecordable", unrecordable(reasonOf(error)), { cause: error });
+  }
 }
 
 async function endDaemon(record: OwnerRecord, { report, progress }: Work): Promise<boolean> {

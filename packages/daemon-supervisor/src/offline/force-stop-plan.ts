@@ -1,8 +1,10 @@
+import { ownerFolder } from "@holdfast/session-worker/transport";
 import { startIdOf } from "@holdfast/shared-process";
 import type { ProcessIdentity } from "@holdfast/shared-process";
 import { canonical } from "./discover.ts";
 import { mayLive } from "./home-view.ts";
 import type { HomeView, WorkerView } from "./home-view.ts";
+import { workersFolder } from "../home.ts";
 import type { KnownMarker, Orphan } from "./orphans.ts";
 import { survey } from "./survey.ts";
 import type { Survey } from "./survey.ts";
@@ -30,6 +32,15 @@ export interface PlannedHome {
   readonly orphaned: readonly string[];
   /** Why its owner cannot be observed: then nothing of the home is touched, and that is a failure. */
   readonly unknown: string | null;
+  /** Why no stop can be recorded: then nothing of the home is stopped, and that is a failure. */
+  readonly unwritable: string | null;
+}
+
+/** What stands in a report for each part of a home. */
+export interface Entry {
+  readonly kind: Kind;
+  readonly id: string;
+  readonly pid: number | null;
 }
 
 export interface ForceStopPlan {
@@ -41,6 +52,12 @@ export interface ForceStopPlan {
   readonly problems: readonly string[];
   /** For what the stops leave: their records are gone by then. */
   readonly markers: readonly KnownMarker[];
+}
+
+export interface ForceStopReport {
+  readonly stopped: Entry[];
+  readonly kept: Kept[];
+  readonly failed: (Entry & { readonly reason: string })[];
 }
 
 export interface ForceStopRequest {
@@ -114,14 +131,53 @@ export function plannedHome(view: HomeView, orphans: readonly Orphan[] = []): Pl
     descriptors: [...stale, ...bare],
     orphaned: orphans.flatMap(({ home, workerId }) => (home === view.home && workerId !== null ? [workerId] : [])),
     unknown: view.owner.kind === "unknown" ? view.owner.why : null,
+    unwritable: whyUnrecordable(view),
   };
 }
+
+/** A claim and the intents need these two alone (DESIGN §3.3): each other record may follow later. */
+function whyUnrecordable({ home, unwritable }: HomeView): string | null {
+  const needed = [ownerFolder(home), workersFolder(home)];
+  const found = unwritable.find(({ folder }) => needed.includes(folder));
+  return found?.reason ?? null;
+}
+
+/** A stop is written down before anything is signalled, or the next daemon would bring its session back (I129). */
+export const unrecordable = (reason: string): string => `nothing was signalled, as no stop can be recorded: ${reason}`;
+
+/** As they stand in a report. */
+export const entriesOf = ({ daemons, workers, descriptors }: PlannedHome): Entry[] => [
+  ...daemons.map(({ id, pid }) => ({ kind: "daemon", id, pid }) as const),
+  ...workers.map(({ sessionId, pid }) => ({ kind: "worker", id: sessionId, pid }) as const),
+  ...descriptors.map(({ sessionId }) => ({ kind: "descriptor", id: sessionId, pid: null }) as const),
+];
 
 const markersOf = ({ home, workers }: HomeView): KnownMarker[] =>
   workers.map(({ sessionId, descriptor }) => ({ marker: descriptor.process.marker, sessionId, home }));
 
+export interface DryRun extends ForceStopReport {
+  /** What would be stopped, as it would stand in the report. */
+  readonly plan: Entry[];
+}
+
+/** The answer of a run that touches nothing. */
+export const dryRun = ({ homes, processes, kept }: ForceStopPlan): DryRun => ({
+  stopped: [],
+  kept: [...kept],
+  failed: homes.flatMap((home) => {
+    const { unwritable } = home;
+    return unwritable === null ? [] : entriesOf(home).map((entry) => ({ ...entry, reason: unrecordable(unwritable) }));
+  }),
+  plan: [
+    ...homes.flatMap((home) => (home.unwritable === null ? entriesOf(home) : [])),
+    ...processes.map(({ id, identity }) => ({ kind: "process", id, pid: identity.pid }) as const),
+  ],
+});
+
+/** Nothing will be signalled. */
 export const isEmpty = ({ homes, processes }: ForceStopPlan): boolean =>
-  processes.length === 0 && homes.every((home) => home.daemons.length === 0 && !hasSessions(home));
+  processes.length === 0 &&
+  homes.every((home) => home.unwritable !== null || (home.daemons.length === 0 && !hasSessions(home)));
 
 export const hasSessions = ({ workers, descriptors, orphaned }: PlannedHome): boolean =>
   [workers, descriptors, orphaned].some(({ length }) => length > 0);

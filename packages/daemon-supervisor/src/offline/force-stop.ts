@@ -1,27 +1,15 @@
 import { verdictOf } from "@holdfast/session-worker/transport";
-import { createObserver, reasonOf } from "@holdfast/shared-process";
+import { createObserver } from "@holdfast/shared-process";
 import { workerCgroups } from "../effects/leftovers.ts";
 import { canonical } from "./discover.ts";
 import { endOrphan } from "./end-process.ts";
 import { stopHome } from "./force-stop-home.ts";
 import { hasSessions } from "./force-stop-plan.ts";
-import type { ForceStopPlan, ForceStopRequest, Kept, Kind, PlannedHome } from "./force-stop-plan.ts";
+import type { ForceStopPlan, ForceStopReport, ForceStopRequest, PlannedHome } from "./force-stop-plan.ts";
 import type { Orphan } from "./orphans.ts";
 import { survey } from "./survey.ts";
 import { systemWorld } from "../world.ts";
 import type { World } from "../world.ts";
-
-interface Stopped {
-  readonly kind: Kind;
-  readonly id: string;
-  readonly pid: number | null;
-}
-
-export interface ForceStopReport {
-  readonly stopped: Stopped[];
-  readonly kept: Kept[];
-  readonly failed: (Stopped & { readonly reason: string })[];
-}
 
 export interface ForceStopOptions {
   readonly workerProgram: string;
@@ -39,16 +27,7 @@ export async function forceStop(
   const cgroups = plan.homes.flatMap(({ home }) => workerCgroups(home));
   const { workerProgram, onProgress: progress = () => undefined, world = systemWorld() } = options;
   const work = { report, workerProgram, progress, world };
-  await Promise.all(
-    plan.homes.filter(isConcerned).map(async (planned) => {
-      try {
-        await stopHome(planned, work);
-      } catch (error) {
-        // One home that cannot be worked on does not keep the others (I104).
-        report.failed.push({ kind: "daemon", id: planned.home, pid: null, reason: reasonOf(error) });
-      }
-    }),
-  );
+  await Promise.all(plan.homes.filter(isConcerned).map((planned) => stopHome(planned, work)));
   await endOrphans(request, plan, work);
   for (const cgroup of cgroups) cgroup.remove();
   return report;

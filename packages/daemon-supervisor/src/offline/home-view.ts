@@ -13,6 +13,8 @@ import type { RecordRead } from "../session-record-file.ts";
 import { ownerState } from "./owner.ts";
 import type { OfflineOwner } from "./owner.ts";
 import type { Retained } from "./retained.ts";
+import { unwritableIn } from "./unwritable.ts";
+import type { Unwritable } from "./unwritable.ts";
 
 /** A descriptor that could be read, and what the kernel says of the process that it names. */
 export interface WorkerView {
@@ -36,6 +38,8 @@ export interface HomeView {
   /** Read only where a process runs that nothing else explains. */
   readonly retained: readonly Retained[];
   readonly sessionCount: number;
+  /** Where nothing can be written now. */
+  readonly unwritable: readonly Unwritable[];
   /** What could not be read. While there is something, what was not found may exist all the same (I117). */
   readonly problems: readonly string[];
 }
@@ -83,6 +87,7 @@ export function viewHome(
     bare: [...files.intents.keys()].filter((id) => !files.descriptors.some(({ sessionId }) => sessionId === id)),
     retained: [],
     sessionCount: reads.filter((read) => read.kind === "unreadable" || read.record.wanted !== "archived").length,
+    unwritable: unwritableIn(home),
     problems,
   };
 }

@@ -7,12 +7,11 @@ export { listOffline, showOffline, transcriptOffline, treeOffline, waitOffline }
 export type { OfflineWait } from "./sessions.ts";
 export { psReport } from "./ps.ts";
 export type { PsDaemon, PsOrphan, PsReport, PsWorker } from "./ps.ts";
-export { isEmpty, planForceStop } from "./force-stop-plan.ts";
-export type { ForceStopPlan, ForceStopRequest } from "./force-stop-plan.ts";
-export type { ForceStopReport } from "./force-stop.ts";
+export { dryRun, isEmpty, planForceStop } from "./force-stop-plan.ts";
+export type { ForceStopPlan, ForceStopReport, ForceStopRequest } from "./force-stop-plan.ts";
 export type { Retained } from "./retained.ts";
-import type { ForceStopPlan, ForceStopRequest } from "./force-stop-plan.ts";
-import type { ForceStopOptions, ForceStopReport } from "./force-stop.ts";
+import type { ForceStopPlan, ForceStopReport, ForceStopRequest } from "./force-stop-plan.ts";
+import type { ForceStopOptions } from "./force-stop.ts";
 
 /** Carries a plan out, for certain. Loaded only when it is asked for: it brings the whole supervisor along. */
 export async function forceStop(

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { HomeView, WorkerView } from "./home-view.ts";
 import { findOrphans } from "./orphans.ts";
 import type { Orphan, OrphanParts } from "./orphans.ts";
-import { planFrom } from "./force-stop-plan.ts";
+import { dryRun, isEmpty, planFrom } from "./force-stop-plan.ts";
 
 const MARKER = "a".repeat(24);
 const OTHER = "b".repeat(24);
@@ -55,6 +55,7 @@ const view = (parts: Partial<HomeView> = {}): HomeView => ({
   retained: [],
   sessionCount: 0,
   problems: [],
+  unwritable: [],
   ...parts,
 });
 
@@ -156,6 +157,20 @@ describe("planFrom", () => {
       { kind: "process", reason: "this command runs inside it" },
     ]);
     expect(plan.processes.map(({ identity: { pid } }) => pid)).toEqual([41]);
+  });
+
+  it("I129 stops nothing where no stop can be recorded, and names each of it as failed before anything is done", () => {
+    const reason = "EROFS: read-only file system";
+    const homes = ["/h", "/h/workers"].map((folder) =>
+      view({ workers: [worker(20, "current")], unwritable: [{ folder, errno: "EROFS", reason }] }),
+    );
+    const plans = homes.map((home) => planFrom(seen([home], []), request, 99));
+    // Without a right to the home's own directory alone its records can be written.
+    expect(plans.map(isEmpty)).toEqual([false, true]);
+    expect(plans.map(dryRun)).toMatchObject([
+      { plan: [{ kind: "worker", id: "s1", pid: 20 }], failed: [] },
+      { plan: [], failed: [{ kind: "worker", id: "s1", pid: 20, reason: expect.stringContaining(reason) }] },
+    ]);
   });
 
   it("cleans up what a dead worker left in the records, but leaves a failed session to a person", () => {

@@ -6,7 +6,7 @@ import { ADOPTION_MS } from "../lifecycle/times.ts";
 import { verdictOf } from "@holdfast/session-worker/transport";
 import type { RepairOrder } from "./repair.ts";
 import type { Services } from "./services.ts";
-import { unwritten } from "./unwritten.ts";
+import { goesOn } from "./unwritten.ts";
 
 interface GoneServices {
   readonly context: Pick<Services["context"], "registry" | "observer" | "log">;
@@ -29,11 +29,7 @@ export async function assertGone(services: GoneServices, { sessionId, stamp }: R
   const { generation } = process;
   const decision = registry.dispatch(sessionId, { type: "process_gone", generation, how: "asserted" }, stamp);
   if (decision.kind === "deny") throw new ProtocolError(decision.code, decision.why);
-  if (!(await registry.drained({ sessionId })))
-    throw (
-      unwritten(registry, sessionId, "the assertion") ??
-      new ProtocolError("timeout", "the assertion takes long to be written; it goes on by itself")
-    );
+  if (!(await registry.drained({ sessionId }))) throw goesOn(registry, sessionId, "the assertion");
   services.context.log.warn({ sessionId, process: process.identity }, "a person asserted that this worker is gone");
   return `process ${process.identity.pid} is taken for gone; nothing was sent to it`;
 }

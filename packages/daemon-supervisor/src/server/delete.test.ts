@@ -23,6 +23,19 @@ it.each([
   expect(world.disk.exists(sessionDirectory(HOME, SESSION))).toBe(isLeft);
 });
 
+it.each(["EBUSY", "ENOTEMPTY"])(
+  "a deletion whose folder cannot be renamed (%s) names it, and is no bug",
+  async (errno) => {
+    const world = await World.create({ wanted: "stopped" });
+    world.disk.inject({ call: "rename", errno, effect: "none", pathEnds: ".deleted" });
+    await expect(deleteSession(world.services(), { session: SESSION, requestId: "d" })).rejects.toMatchObject({
+      code: "session_in_use",
+      message: expect.stringContaining(`${sessionDirectory(HOME, SESSION)} cannot be renamed to`),
+      hint: expect.stringContaining("in the way"),
+    });
+  },
+);
+
 it.each(["open", "unlink"] as const)(
   "I140 I143 a deleted session that cannot be read or freed (%s) stays as it is, and the next one is remembered all the same",
   async (call) => {

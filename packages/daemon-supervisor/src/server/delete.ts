@@ -2,7 +2,7 @@ import { ProtocolError } from "@holdfast/client/protocol";
 import type { MethodParams, SessionRow } from "@holdfast/client/protocol";
 import { isDiskFull, readJournal, removeFile, syncDirectoryAsync } from "@holdfast/recovery-journal";
 import type { FileSystem } from "@holdfast/recovery-journal";
-import { reasonOf } from "@holdfast/shared-process";
+import { errnoOf, reasonOf } from "@holdfast/shared-process";
 import { operationKinds, sessionDirectory, verdictOf } from "@holdfast/session-worker/transport";
 import type { SessionRecord } from "@holdfast/session-worker/transport";
 import { deletedDirectory, discardDeleted } from "../deleted.ts";
@@ -76,12 +76,20 @@ async function remove(
   return { record, row };
 }
 
+/** Something is mounted on one of the folders, or has the name. */
+const IN_THE_WAY = new Set(["EBUSY", "ENOTEMPTY", "EEXIST", "ENOTDIR"]);
+
 /** An error does not say that it was not done: what stands where decides, as for every reader. */
 function renameFolder(fs: FileSystem, source: string, target: string): void {
   try {
     fs.rename(source, target);
   } catch (error) {
-    if (fs.exists(source) || !fs.exists(target)) throw error;
+    if (!fs.exists(source) && fs.exists(target)) return;
+    const errno = errnoOf(error);
+    if (errno === null || !IN_THE_WAY.has(errno)) throw error;
+    throw new ProtocolError("session_in_use", `${source} cannot be renamed to ${target}: ${errno}`, {
+      hint: "unmount or move what is in the way of that folder, then delete the session again",
+    });
   }
 }
 
@@ -90,7 +98,9 @@ function refuseUncertain({ context: { fs, home } }: Services, sessionId: string)
   const directory = `${sessionDirectory(home, sessionId)}/journal`;
   const report = readJournal(directory, operationKinds, fs);
   if (report.kind === "refused" && report.why === "unreadable")
-    throw new ProtocolError("internal", `${report.path} cannot be read: ${report.message}`);
+    throw new ProtocolError("internal", `${report.path} cannot be read: ${report.message}`, {
+      hint: "agent doctor",
+    });
   const [quarantine] = report.kind === "ok" ? report.quarantines : [];
   if (quarantine === undefined) return;
   const message = `${directory}: quarantine ${quarantine.id} (${quarantine.why}) is not resolved`;

@@ -42,9 +42,21 @@ const open = (fs: FileSystem): Promise<unknown> =>
 it.each([
   ["ENOSPC", "disk_full"],
   ["EMFILE", "too_many_open_files"],
+  ["EROFS", "permission_denied"],
+  ["EACCES", "permission_denied"],
+  ["EPERM", "permission_denied"],
+  ["EIO", "internal"],
 ])("says of %s in a replacement, and in the open of a journal, what it is to a client", async (errno, code) => {
   const replaced = await thrownBy(() => replaceFile(failing(errno), join(root, "f"), "x"));
-  expect([asProtocolError(replaced), asProtocolError(await open(failing(errno)))]).toMatchObject([{ code }, { code }]);
+  const told = [replaced, await open(failing(errno))].map(asProtocolError);
+  expect(told).toMatchObject([{ code }, { code }]);
+  const hint = ["permission_denied", "internal"].includes(code) ? "agent doctor, or agent daemon logs" : undefined;
+  expect(told).toMatchObject([{ hint }, { hint }]);
+});
+
+it("leaves a bug as it is", () => {
+  const bug = new TypeError("x is not a function");
+  expect(asProtocolError(bug)).toBe(bug);
 });
 
 it("I152 says of a replacement through a linked directory that the directory is unsafe", async () => {

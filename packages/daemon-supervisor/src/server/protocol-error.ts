@@ -1,5 +1,5 @@
-import { ProtocolError, isErrorCode } from "@holdfast/client/protocol";
-import { isDiskFull, stepError, systemErrnoOf } from "@holdfast/recovery-journal";
+import { ProtocolError, codeOfErrno, isErrorCode } from "@holdfast/client/protocol";
+import { stepError, systemErrnoOf } from "@holdfast/recovery-journal";
 import { reasonOf } from "@holdfast/shared-process";
 
 /** Errors of lower layers that clients know by the same code (CLI.md §4). */
@@ -9,9 +9,14 @@ export function asProtocolError(error: unknown): unknown {
   const code = step instanceof Error && "code" in step ? step.code : undefined;
   if (typeof code === "string" && isErrorCode(code)) return new ProtocolError(code, reasonOf(error));
   const errno = systemErrnoOf(error);
-  if (isDiskFull(error)) return new ProtocolError("disk_full", reasonOf(error));
-  if (errno === "EMFILE" || errno === "ENFILE") return new ProtocolError("too_many_open_files", reasonOf(error));
-  return error;
+  return errno === null ? error : systemError(errno, reasonOf(error));
+}
+
+/** What neither passes by itself nor is the request's own fault needs a person, and no repeat. */
+function systemError(errno: string, reason: string): ProtocolError {
+  const known = codeOfErrno(errno) ?? "internal";
+  const isForPerson = known === "permission_denied" || known === "internal";
+  return new ProtocolError(known, reason, isForPerson ? { hint: "agent doctor, or agent daemon logs" } : {});
 }
 
 /** A session that failed by what only a person can decide fails again at every resume: its reason says who tells the way out. */

@@ -1,6 +1,7 @@
 import type { Socket } from "node:net";
 import { dirname } from "node:path";
 import { ensurePrivateDirectory } from "@holdfast/recovery-journal";
+import { reasonOf } from "@holdfast/shared-process";
 import { Listener } from "@holdfast/session-worker/transport";
 import { Peer, ProtocolError, encodeFrame, methods } from "@holdfast/client/protocol";
 import type { Hello, MethodName, MethodParams, MethodResults } from "@holdfast/client/protocol";
@@ -99,7 +100,10 @@ export class PublicServer {
     try {
       return await call(name, { services: this.#services, creations: this.#creations, peer }, parsed.data);
     } catch (error) {
-      throw asProtocolError(error);
+      const told = asProtocolError(error);
+      if (told !== error && !(error instanceof ProtocolError))
+        this.#log.warn({ method: name, reason: reasonOf(error) }, "a request failed");
+      throw told;
     }
   }
 }

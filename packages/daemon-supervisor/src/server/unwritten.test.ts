@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import type { Stamp } from "../lifecycle/answers.ts";
 import { freshOf, intentOf } from "../lifecycle/samples.testing.ts";
 import { Registry } from "../registry.ts";
-import { endWritten } from "./unwritten.ts";
+import { endWritten, unwritten } from "./unwritten.ts";
 
 it("I17 an end that is not written yet is not overtaken: it would be written over what comes next", async () => {
   const clock = new FakeClock();
@@ -29,4 +29,13 @@ it("I17 an end that is not written yet is not overtaken: it would be written ove
   const inTime = endWritten(registry, "s", "the stop", 1_000).then(() => "written");
   write();
   expect(await inTime).toBe("written");
+});
+
+it("what is in no record yet is promised for the life of this daemon alone, and how to be sure", () => {
+  const problem = Object.assign(new Error("EROFS: read-only file system"), { code: "EROFS" });
+  const told = unwritten({ problem: () => problem }, "s", "the stop");
+  expect(told?.message).toBe(
+    "the stop cannot be recorded: EROFS: read-only file system; this daemon tries it again for as long as it lives: " +
+      "repeat the request under the same id to be sure",
+  );
 });

@@ -9,6 +9,7 @@ const RESTART = "agent daemon restart keeps the workers";
 export const judgeHome = (seen: Seen): Finding[] => [
   // First: in a home that others may enter no daemon starts, and nothing else is repaired.
   ...unsafeFindings(seen),
+  ...unwritableFindings(seen),
   ...ownerFindings(seen),
   ...daemonFindings(seen),
   ...seen.lost.map((pid) =>
@@ -34,6 +35,20 @@ const unsafeFindings = ({ unsafe }: SeenHome): Finding[] =>
     const repair = "take all rights of others away, from directories and files of this user alone";
     return repairable(what, { repair, action: { by: "command", what: "make_private", paths: found.paths } });
   });
+
+/** A folder is told with its home where that is refused for the same reason, and one that may not even be looked into is told as that. */
+const unwritableFindings = ({ unwritable, unseen, home }: SeenHome): Finding[] =>
+  unwritable
+    .filter(({ folder, errno }) => {
+      const isHome = unwritable.some((other) => other.folder === home && other.errno === errno && folder !== home);
+      return !isHome && !unseen.some(({ subject, denied }) => denied && subject === folder);
+    })
+    .map(({ folder, reason }) =>
+      told(
+        { kind: "home_unwritable", subject: folder, reason },
+        "let this user write there again (mount -o remount,rw, or chmod u+rwx): until then requests are refused, and no daemon starts",
+      ),
+    );
 
 /** What is no directory could not be listed either: that is told once. */
 const unseenFindings = ({ unseen, unsafe }: SeenHome): Finding[] =>

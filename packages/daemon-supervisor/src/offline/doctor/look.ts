@@ -64,6 +64,7 @@ export async function lookAt(home: string, fs: FileSystem = nodeFileSystem): Pro
     // What belongs to no home that is known may be of another one: `agent ps` lists it.
     orphans: orphans.filter(({ home: of }) => of !== null && canonical(of) === own),
     unsafe: attempt(home, () => [...misplacedIn(home), ...unsafeBelow(home, { unread })], []),
+    unwritable: view?.unwritable ?? [],
     capabilities: attempt("this machine", () => observer.capabilities(), null),
     sessions: sessionsOf({ home, fs, observer, surveyed, answer, attempt }),
     unseen,

@@ -7,6 +7,7 @@ import type { Life } from "../../life.ts";
 import type { RecordVerdict } from "@holdfast/session-worker/transport";
 import type { Orphan } from "../orphans.ts";
 import type { OfflineOwner } from "../owner.ts";
+import type { Unwritable } from "../unwritable.ts";
 import type { UnsafeFolder } from "./modes.ts";
 
 /** What the daemon of a home says of itself and its sessions. */
@@ -50,6 +51,7 @@ export interface SeenHome {
   readonly requestsAside: readonly string[];
   readonly orphans: readonly Orphan[];
   readonly unsafe: readonly UnsafeFolder[];
+  readonly unwritable: readonly Unwritable[];
   readonly capabilities: Pick<Capabilities, "boundSignals" | "peers" | "reason"> | null;
   /** `denied`: for want of permission. */
   readonly unseen: readonly { readonly subject: string; readonly reason: string; readonly denied: boolean }[];
