@@ -13,7 +13,7 @@ import type { IndexRow, SessionSummary } from "./session-index/row.ts";
  *     | one fails, and may be in place | unsynced       | unsynced | unsynced        | unsynced |
  *     | assume                         | assumed        | assumed  | assumed         | assumed  |
  *     | settle                         | sync → durable | –        | write → durable | –        |
- *     | an update that changes nothing | sync → durable | –        | write           | write    |
+ *     | an update that changes nothing | –              | –        | write           | write    |
  *
  * `held` is the whole record; `null` of a session at rest, whose record is read at each use.
  */

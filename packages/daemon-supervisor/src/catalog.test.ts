@@ -66,15 +66,42 @@ it("I109 I143 what a failed write put over the word of a bare intent is durable 
   expect(new Set(left.map(String))).toEqual(new Set(["other,stopped"]));
 });
 
-it("I109 I129 a record as a start finds it is durable after a change that finds it so already, and is synced once", async () => {
-  const { disk, catalog } = await withSession();
-  breakFolder(disk);
-  await expect(catalog.update(sessionId, wanting("stopped"))).rejects.toMatchObject({ code: "replaced_not_durable" });
+it("I169 a change that changes nothing of what a start has found does nothing: a start has many of them", async () => {
+  const { disk } = await withSession();
   const successor = new Catalog("", disk);
-  await successor.update(sessionId, wanting("stopped"));
-  expect(afterPowerCut(disk)).toEqual(["stopped"]);
-  disk.onCall = (call) => expect(call).not.toBe("fsync");
-  await successor.update(sessionId, wanting("stopped"));
+  disk.onCall = (call) => expect([...CHANGING, "fsync"]).not.toContain(call);
+  await successor.update(sessionId, (record) => record);
+});
+
+it("I142 I143 whoever looks for a session that is being removed finds it until it is gone", async () => {
+  const { disk, catalog } = await withSession();
+  const at = sessionDirectory("", sessionId);
+  await catalog.update(sessionId, wanting("stopped"));
+  catalog.letGo(sessionId);
+  const remove = (fails: boolean): Promise<void> =>
+    catalog.remove(sessionId, async () => {
+      disk.rename(at, `${at}.deleted`);
+      expect(catalog.get(sessionId)?.wanted).toBe("stopped");
+      if (!fails) return;
+      disk.rename(`${at}.deleted`, at);
+      throw new Error("not durable");
+    });
+  await expect(remove(true)).rejects.toThrow("not durable");
+  expect(catalog.get(sessionId)?.wanted).toBe("stopped");
+  await remove(false);
+  expect([catalog.get(sessionId), [...catalog.quarantined]]).toEqual([undefined, []]);
+});
+
+it("I143 what a start cannot read is known by what the index says of it: a repeat does not make it again", async () => {
+  const { disk, catalog } = await withSession();
+  await catalog.update(sessionId, wanting("stopped"));
+  disk.plant(sessionRecordPath("", sessionId), Buffer.from("damage"));
+  const successor = new Catalog("", disk);
+  const { requestId } = sessionRecordOf(sessionId).creatingRequest;
+  expect([successor.createdBy(requestId)?.sessionId, [...successor.quarantined.keys()]]).toEqual([
+    sessionId,
+    [sessionId],
+  ]);
 });
 
 const CHANGING: readonly CallName[] = ["write", "fsync", "rename", "unlink", "link", "mkdir", "rmdir", "ftruncate"];

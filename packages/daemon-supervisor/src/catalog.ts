@@ -12,6 +12,7 @@ import { IndexWriter } from "./session-index/index-writer.ts";
 import { readIndex } from "./session-index/read-index.ts";
 import { bytesOf, fits, folderStamp, isResting, recordStamp, stampsOf, summaryOf } from "./session-index/row.ts";
 import type { IndexRow, SessionSummary } from "./session-index/row.ts";
+import { sessionQuarantined } from "./quarantined.ts";
 import { encodeRecord, readSessionRecordAt, sessionIdsOf } from "./session-record-file.ts";
 import { sweepTemporary } from "./sweep.ts";
 import { discardUnmade, isUnmade } from "./unmade.ts";
@@ -54,7 +55,7 @@ export class Catalog {
     const read = readSessionRecordAt(this.#fs, directory, sessionId);
     if (read.kind === "unreadable") {
       if (isUnmade(this.#fs, directory)) discardUnmade(this.#fs, directory);
-      else this.#distrust(sessionId, read.reason);
+      else this.#distrust(sessionId, read.reason, known);
       return [];
     }
     // A folder that cannot be swept, and what lies in it, is read by nobody.
@@ -99,8 +100,9 @@ export class Catalog {
     if (entry) letGo(entry);
   }
 
-  #distrust(sessionId: string, reason: string): void {
-    this.#unreadable.set(sessionId, this.#entries.get(sessionId)?.row);
+  #distrust(sessionId: string, reason: string, known = this.#entries.get(sessionId)?.row): void {
+    this.#unreadable.set(sessionId, known);
+    if (known) this.#creators.set(known.creatingRequest.requestId, sessionId);
     this.quarantined.set(sessionId, reason);
     this.#entries.delete(sessionId);
     this.#order = null;
@@ -153,15 +155,19 @@ export class Catalog {
     return this.#inTurn(record.sessionId, () => this.#write(record));
   }
 
-  /** Changes a record as it is when its turn comes. Durable when it resolves, also where nothing changes. */
+  /**
+   * Changes a record as it is when its turn comes; nothing is written when nothing changes. Throws `session_quarantined` where it is found
+   * damaged then.
+   */
   update(sessionId: string, change: (record: SessionRecord) => SessionRecord): Promise<void> {
     return this.#inTurn(sessionId, async () => {
       const record = this.get(sessionId);
       const entry = this.#entries.get(sessionId);
+      const damage = this.quarantined.get(sessionId);
+      if (this.#unreadable.has(sessionId) && damage !== undefined) throw sessionQuarantined(sessionId, damage);
       if (!record || !entry) return;
       const changed = change(record);
-      const owes = isOwing(entry) || JSON.stringify(changed) !== JSON.stringify(record);
-      await (owes ? this.#write(changed) : this.#sync(entry, sessionId));
+      if (isOwing(entry) || JSON.stringify(changed) !== JSON.stringify(record)) await this.#write(changed);
     });
   }
 
@@ -244,7 +250,12 @@ export class Catalog {
   /** A session that is no more, once `work` has made that durable; no write of its record runs beside it. */
   remove(sessionId: string, work: () => Promise<void>): Promise<void> {
     return this.#inTurn(sessionId, async () => {
-      await work();
+      // Whoever looks for it meanwhile finds what it was, and not a folder without it.
+      this.hold(sessionId);
+      await work().catch((error: unknown) => {
+        this.letGo(sessionId);
+        throw error;
+      });
       const creator = this.#entries.get(sessionId)?.row.creatingRequest.requestId;
       if (creator !== undefined) this.#creators.delete(creator);
       this.#entries.delete(sessionId);

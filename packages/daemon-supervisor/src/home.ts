@@ -23,22 +23,28 @@ export const runFolder = (home: string): string => `${home}/run`;
 export const logsFolder = (home: string): string => `${home}/logs`;
 export const lifelinePath = (home: string, name: string): string => `${home}/run/${name}.alive`;
 
+/** Whether a directory is this home under whatever name, or another one. `gone`: it is none; this home may have been moved from there. */
+export function compareHomes(fs: FileSystem, home: string, named: string): "same" | "another" | "gone" | "unknown" {
+  if (named === home) return "same";
+  try {
+    fs.lstat(`${named}/workers`);
+    // By what they are, behind whatever links.
+    const [one, other] = [fs.lstat(`${named}/.`), fs.lstat(`${home}/.`)];
+    return one.ino === other.ino && one.dev === other.dev ? "same" : "another";
+  } catch (error) {
+    return errnoOf(error) === "ENOENT" || errnoOf(error) === "ENOTDIR" ? "gone" : "unknown";
+  }
+}
+
 /**
- * The home that a path in `run/` of a record stands in, where that is another one than the record's own: this home is a copy of it, and
- * the processes that its records name are the original's (I131, I147). One that is not there any more was moved, not copied.
+ * The home that a path in `run/` of a record stands in, where that is not this one, or may not be: this home is a copy of it, and the
+ * processes that its records name are the original's (I131, I147).
  */
 export function originalOf(fs: FileSystem, home: string, path: string): string | null {
   const folder = dirname(path);
   if (folder === runFolder(home) || basename(folder) !== "run") return null;
-  try {
-    // What is no home, and has none of its folders, is another machine's name for something.
-    fs.lstat(`${dirname(folder)}/workers`);
-    // By what they are: one home may have two names.
-    const [named, own] = [fs.lstat(folder), fs.lstat(runFolder(home))];
-    return named.ino === own.ino && named.dev === own.dev ? null : dirname(folder);
-  } catch (error) {
-    return errnoOf(error) === "ENOENT" || errnoOf(error) === "ENOTDIR" ? null : dirname(folder);
-  }
+  const compared = compareHomes(fs, home, dirname(folder));
+  return compared === "another" || compared === "unknown" ? dirname(folder) : null;
 }
 
 /** Tells homes apart in names that stand outside of them. */

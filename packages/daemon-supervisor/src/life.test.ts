@@ -98,6 +98,8 @@ it("I81 I144 an older record that proves nothing of its process does not prove i
   expect(look()).toMatchObject({ kind: "unknown", why: expect.stringContaining(String(process.pid)) });
   write({ pid: process.pid, processStartId: `proc:${self.bootId}:${self.startTicks}` });
   expect(look()).toMatchObject({ kind: "alive" });
+  write({ pid: process.pid, authenticationToken: undefined });
+  expect(look()).toMatchObject({ kind: "unknown" });
   write({ pid: process.pid, lifecycle: "passivated" });
   expect(look()).toEqual({ kind: "gone" });
 });

@@ -8,7 +8,7 @@ import { nullable, object, safeParse, string } from "zod/mini";
 import { MAX_DESCRIPTOR_BYTES } from "./descriptor-files.ts";
 import type { DescriptorRead } from "./descriptor-files.ts";
 import { descriptorPath } from "./descriptor.ts";
-import { originalOf, runFolder } from "./home.ts";
+import { compareHomes, runFolder } from "./home.ts";
 import { GENERATION_NAME, HOME_NAME } from "./names.ts";
 import { readOlder } from "./older/form.ts";
 import type { OlderRecord } from "./older/form.ts";
@@ -53,6 +53,11 @@ function descriptorLife(parts: LifeParts, sessionId: string): Life {
   const value = jsonOf(read.bytes);
   const older = readOlder(value, sessionId);
   if (older.kind === "older") return olderLife(observer, older.record);
+  if (older.kind === "incomplete")
+    return {
+      kind: "unknown",
+      why: "of an older form and incomplete, its descriptor may name a process that is its worker",
+    };
   const legible = safeParse(legibleSchema, value);
   if (!legible.success) return GONE;
   const { process } = legible.data;
@@ -78,7 +83,7 @@ function olderLife(observer: ProcessObserver, record: OlderRecord): Life {
 function isAnothers({ home, fs, scan }: LifeParts, sessionId: string, { pid }: ProcessIdentity): boolean {
   const found = scan.processes.find(({ identity }) => identity.pid === pid);
   if (!found || !isWorker(found)) return false;
-  if (originalOf(fs, home, `${found.values[HOME_NAME]}/run/its`) !== null) return true;
+  if (compareHomes(fs, home, found.values[HOME_NAME] ?? "") === "another") return true;
   const held = heldSession(found);
   return typeof held === "string" && held !== sessionId;
 }

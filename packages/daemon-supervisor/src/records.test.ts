@@ -301,6 +301,23 @@ it("I130 I168 a bare intent that a start has found is durable before the stop go
   expect([...disk.crashStates()].filter((left) => !left.exists(path))).toEqual([]);
 });
 
+it("I109 I129 a record that a start has found is durable before the descriptor beside it goes", async () => {
+  const disk = new SimulatedDisk();
+  for (const folder of ["/sessions", "/workers"]) disk.mkdir(folder, 0o700);
+  await makeSession("", sessionRecordOf(sessionId), disk);
+  for (const folder of ["/", "/sessions"]) disk.fsync(disk.open(folder, 0));
+  // Whoever wrote it died before its name was synced.
+  disk.inject({ call: "fsync", errno: "EIO", pathEnds: `/${sessionId}` });
+  const first = new Catalog("", disk).update(sessionId, (record) => ({ ...record, wanted: "stopped" }));
+  await expect(first).rejects.toMatchObject({ code: "replaced_not_durable" });
+  const catalog = new Catalog("", disk);
+  const writer = new Records({ home: "", fs: disk, clock: systemClock, catalog, epoch: 3, isOwner: () => true });
+  await writer.persist(sessionId, { state: finalizing, last: finalizing, request: null });
+  await writer.persist(sessionId, { state: null, last: finalizing, request: null });
+  const wanted = [...disk.crashStates()].map((state) => new Catalog("", state).get(sessionId)?.wanted);
+  expect(new Set(wanted)).toEqual(new Set(["stopped"]));
+});
+
 it("I129 a bare intent that another one replaced is gone for good before that one counts", async () => {
   const { fs } = fullDisk();
   const { catalog } = await records(nodeFileSystem, fs);
@@ -329,13 +346,9 @@ it("I139 I164 whoever loses the home between two records of a state leaves the s
   const { catalog } = await records(nodeFileSystem, losing);
   const options = { home, fs: nodeFileSystem, clock: systemClock, catalog, epoch: 3, isOwner: () => isOwner };
   const writer = new Records(options);
-  // The first record is synced in any case: a start has found it.
-  for (const state of [ready, stopping]) {
-    isOwner = true;
-    const written = writer.persist(sessionId, { state, last: ready, request: null });
-    await expect(written).rejects.toMatchObject({ code: "ownership_lost" });
-    expect(readdirSync(join(home, "workers"))).toEqual([]);
-  }
+  const written = writer.persist(sessionId, { state: stopping, last: ready, request: null });
+  await expect(written).rejects.toMatchObject({ code: "ownership_lost" });
+  expect(readdirSync(join(home, "workers"))).toEqual([]);
   isOwner = true;
   await writer.persist(sessionId, { state: stopping, last: ready, request: null });
   const last: State = { ...finalizing, intent: intentOf("archive", "s") };

@@ -174,7 +174,10 @@ export class Records {
   }
 
   async #remove(sessionId: string): Promise<void> {
-    if (this.#written.has(sessionId)) await this.#removeDescriptor(sessionId);
+    if (!this.#written.has(sessionId)) return;
+    // Nothing but its record tells of its end from then on.
+    await this.#options.catalog.settle(sessionId);
+    await this.#removeDescriptor(sessionId);
   }
 
   async #removeDescriptor(sessionId: string): Promise<void> {

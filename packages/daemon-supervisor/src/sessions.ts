@@ -1,5 +1,4 @@
 import type { SessionRow } from "@holdfast/client/protocol";
-import { ProtocolError } from "@holdfast/client/protocol";
 import type { SessionRecord } from "@holdfast/session-worker/transport";
 import type { Channels } from "./effects/channels.ts";
 import type { Context } from "./effects/context.ts";
@@ -7,6 +6,7 @@ import type { State } from "./lifecycle/state.ts";
 import { newestFirst, pageOfIds } from "./page.ts";
 import type { PageRequest } from "./page.ts";
 import { damagedRow, rowOf } from "./rows.ts";
+import { sessionQuarantined } from "./quarantined.ts";
 import { select } from "./select.ts";
 import { verdictOf, whyUnknown } from "@holdfast/session-worker/transport";
 
@@ -39,15 +39,7 @@ export class Sessions {
     // Reading the record may show that it is damaged.
     const record = catalog.get(sessionId);
     const why = catalog.quarantined.get(sessionId);
-    if (why !== undefined || !record) {
-      throw new ProtocolError(
-        "session_quarantined",
-        `session ${sessionId} is quarantined: ${why ?? "its record is gone"}`,
-        {
-          hint: "agent doctor tells the way out; its files are left as they are",
-        },
-      );
-    }
+    if (why !== undefined || !record) throw sessionQuarantined(sessionId, why ?? "its record is gone");
     return record;
   }
 

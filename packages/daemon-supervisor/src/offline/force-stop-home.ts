@@ -28,17 +28,22 @@ export interface Work {
 /** A daemon that was started between the end of the last one and the claim is ended like that one. */
 const CLAIMS = 5;
 
-/** Ends the daemons of one home, takes it for maintenance and runs the ordinary forced stops. What fails stands in the report. */
-export async function stopHome(planned: PlannedHome, work: Work): Promise<void> {
+/**
+ * Ends the daemons of one home, takes it for maintenance and runs the ordinary forced stops. What fails stands in the report; false where
+ * the home could not be taken, and so nothing of it may be ended.
+ */
+export async function stopHome(planned: PlannedHome, work: Work): Promise<boolean> {
   try {
     const taken =
       planned.unwritable === null ? await takeHome(planned, work) : refused(unrecordable(planned.unwritable));
-    if (taken.kind === "refused") return failRest(planned, work.report, taken);
     if (taken.kind === "claimed") await stopClaimed(planned, taken, work);
+    if (taken.kind !== "refused") return true;
+    failRest(planned, work.report, taken);
   } catch (error) {
     // One home that cannot be worked on does not keep the others (I104).
     failRest(planned, work.report, refused(reasonOf(error)));
   }
+  return false;
 }
 
 /** Whatever was planned and has no line in the report yet: nothing may go on and stand nowhere (CLI.md §5). */
@@ -128,7 +133,6 @@ async function endDaemon(record: OwnerRecord, { report, progress }: Work): Promi
   const daemon = { kind: "daemon", id: startIdOf(identity), pid: identity.pid } as const;
   const isEnded = await endOwner(record);
   if (isEnded) report.stopped.push(daemon);
-  else report.failed.push({ ...daemon, reason: "it did not end" });
   return isEnded;
 }
 

@@ -77,7 +77,11 @@ export function planFrom(seen: Survey, { all, home }: ForceStopRequest, self: nu
   const others = seen.homes.filter((view) => !isConcerned(view));
   const above = new Set(seen.scan.ancestorsOf(self));
   const isOurs = (orphan: Orphan): boolean => all || concerned.some((view) => view.home === orphan.home);
-  const judged = seen.orphans.filter(isOurs).map((orphan) => ({ orphan, reason: whyKept(orphan, above) }));
+  const unwritable = new Map(concerned.map((view) => [view.home, whyUnrecordable(view)]));
+  const judged = seen.orphans.filter(isOurs).map((orphan) => {
+    const refusal = orphan.home === null ? null : (unwritable.get(orphan.home) ?? null);
+    return { orphan, reason: whyKept(orphan, above) ?? (refusal === null ? null : unrecordable(refusal)) };
+  });
   const processes = judged.flatMap(({ orphan, reason }) => (reason === null ? [orphan] : []));
   const count = (of: (view: HomeView) => number): number => others.reduce((sum, view) => sum + of(view), 0);
   return {

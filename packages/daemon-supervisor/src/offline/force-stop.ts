@@ -27,10 +27,29 @@ export async function forceStop(
   const cgroups = plan.homes.flatMap(({ home }) => workerCgroups(home));
   const { workerProgram, onProgress: progress = () => undefined, world = systemWorld() } = options;
   const work = { report, workerProgram, progress, world };
-  await Promise.all(plan.homes.filter(isConcerned).map((planned) => stopHome(planned, work)));
-  await endOrphans(request, plan, work);
+  const refused = new Set<string>();
+  await Promise.all(
+    plan.homes.filter(isConcerned).map(async (planned) => {
+      if (!(await stopHome(planned, work))) refused.add(canonical(planned.home));
+    }),
+  );
+  await endOrphans(request, withoutHomes(plan, refused, report), work);
   for (const cgroup of cgroups) cgroup.remove();
   return report;
+}
+
+/** What no record names of a home that could not be taken: its end could not be written down there either (I129). */
+function withoutHomes(plan: ForceStopPlan, refused: ReadonlySet<string>, report: ForceStopReport): ForceStopPlan {
+  const isOf = (home: string | null): boolean => home !== null && refused.has(canonical(home));
+  const left = plan.processes.filter(({ home }) => isOf(home));
+  const reason = "its home could not be taken, so that no stop can be recorded";
+  report.failed.push(...left.map(({ id, identity }) => ({ kind: "process", id, pid: identity.pid, reason }) as const));
+  return {
+    ...plan,
+    homes: plan.homes.filter(({ home }) => !isOf(home)),
+    processes: plan.processes.filter(({ home }) => !isOf(home)),
+    markers: plan.markers.filter(({ home }) => !isOf(home)),
+  };
 }
 
 const isConcerned = (planned: PlannedHome): boolean =>

@@ -42,6 +42,10 @@ export async function setAside(services: Services, { sessionId, asserted }: Repa
   const { home, fs, catalog, clock } = context;
   if (!catalog.isUnreadable(sessionId)) throw refused("its record can be read: agent session delete is for such");
   refuseLiving(lifeHere(services, sessionId), asserted);
+  // First: once it is away nobody else knows that it was made.
+  const creator = catalog.creatorOf(sessionId);
+  if (creator && !(await requests.remember(creator.requestId, { hash: creator.hash, sessionId, answer: null })))
+    throw refused("what made it could not be remembered");
   const target = `${damagedFolder(home)}/${sessionId}-${timeInName(clock.now())}`;
   ensurePrivateDirectory(fs, target);
   for (const name of fs.readdir(workersFolder(home)).filter((entry) => entry.startsWith(sessionId)))
@@ -50,9 +54,6 @@ export async function setAside(services: Services, { sessionId, asserted }: Repa
   renameIfThere(fs, sessionDirectory(home, sessionId), `${target}/session`);
   for (const folder of [target, damagedFolder(home), workersFolder(home), sessionsFolder(home)])
     syncDirectory(fs, folder);
-  const creator = catalog.creatorOf(sessionId);
-  // It is not made again by a repeat.
-  if (creator) await requests.remember(creator.requestId, { hash: creator.hash, sessionId, answer: null });
   catalog.forgetUnreadable(sessionId);
   return `its files are in ${target}`;
 }

@@ -21,3 +21,19 @@ it("I143 a refusal of the first does not make forgotten for which session a repe
   await expect(first).rejects.toThrow("full");
   expect(await run(() => "b", taken)).toBe("a");
 });
+
+it("I143 an id that was refused each time is free, however many asked side by side", async () => {
+  const submissions = new Submissions();
+  const refusals: ((error: Error) => void)[] = [];
+  const asked = [1, 2].map(() =>
+    submissions.run(
+      "r",
+      { selector: "name", resolve: () => "a" },
+      () => new Promise<void>((_, no) => refusals.push(no)),
+    ),
+  );
+  const both = Promise.allSettled(asked);
+  for (const refuse of refusals) refuse(new ProtocolError("capacity", "full"));
+  expect((await both).map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+  expect(submissions.has("r")).toBe(false);
+});

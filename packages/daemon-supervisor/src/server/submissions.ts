@@ -5,6 +5,9 @@ import { reusedRequest } from "./reused-request.ts";
 interface Submitted {
   readonly selector: string;
   readonly sessionId: string;
+  underway: number;
+  /** Or it may have been. */
+  isTaken: boolean;
 }
 
 /** Their sessions know them for longer. */
@@ -31,16 +34,21 @@ export class Submissions {
     const known = this.#kept.get(requestId);
     const sessionId = known?.selector === selector ? known.sessionId : resolve();
     if (known && known.sessionId !== sessionId) throw reusedRequest(requestId);
-    // One of its own for each: a refusal of the first says nothing of a repeat that was taken.
-    const submitted = { selector: known?.selector ?? selector, sessionId };
+    const submitted = known ?? { selector, sessionId, underway: 0, isTaken: false };
     putLast(this.#kept, [requestId, submitted], MAX_KEPT);
+    submitted.underway += 1;
     try {
-      return await work(sessionId);
+      const result = await work(sessionId);
+      submitted.isTaken = true;
+      return result;
     } catch (error) {
       // What was refused leaves nothing; of what timed out nobody knows.
-      const isRefused = error instanceof ProtocolError && error.code !== "timeout";
-      if (isRefused && !known && this.#kept.get(requestId) === submitted) this.#kept.delete(requestId);
+      submitted.isTaken ||= !(error instanceof ProtocolError) || error.code === "timeout";
       throw error;
+    } finally {
+      submitted.underway -= 1;
+      const isOver = submitted.underway === 0 && !submitted.isTaken;
+      if (isOver && this.#kept.get(requestId) === submitted) this.#kept.delete(requestId);
     }
   }
 }

@@ -117,7 +117,7 @@ describe("the index of sessions", () => {
     await catalog.update(third, wanting("archived"));
     expect(truth(disk)).toMatchObject({ known: [{}, {}, { name: "put_back", wanted: "archived" }] });
     disk.plant(sessionRecordPath("", third), Buffer.from("{"));
-    await catalog.update(third, wanting("stopped"));
+    await expect(catalog.update(third, wanting("stopped"))).rejects.toMatchObject({ code: "session_quarantined" });
     expect([disk.contentOf(sessionRecordPath("", third)).toString(), catalog.get(third)]).toEqual(["{", undefined]);
     expect([...catalog.quarantined.keys()]).toEqual([third]);
   });
