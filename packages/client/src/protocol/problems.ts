@@ -18,6 +18,8 @@ export const problemKinds = {
   journal_damaged: "a session's journal is corrupt; nothing of it is believed or served",
   journal_unreadable: "a session's journal cannot be read now, or not by this version",
   journal_quarantined: "a session's journal was put aside, and nobody has said what is to become of it",
+  transcript_damaged:
+    "a session's transcript was taken away, or what is in its place cannot be read, in part or at all",
   requests_damaged: "the daemon's own journal of requests cannot be read",
   requests_quarantined: "the daemon's own journal of requests was put aside; mutations are refused",
   requests_set_aside: "a damaged journal of requests is kept as evidence; what it remembered is forgotten",

@@ -1,4 +1,4 @@
-import { meets } from "@holdfast/client/protocol";
+import { ProtocolError, meets } from "@holdfast/client/protocol";
 import type {
   SessionDetails,
   SessionEvent,
@@ -11,18 +11,19 @@ import { nodeFileSystem } from "@holdfast/recovery-journal";
 import { createObserver } from "@holdfast/shared-process";
 import type { ProcessObserver } from "@holdfast/shared-process";
 import {
-  endCursor,
   readTranscript,
   sessionDirectory,
+  transcriptAt,
   transcriptPath,
   verdictOf,
+  whyUnreadable,
 } from "@holdfast/session-worker/transport";
 import { readWorkerFiles } from "../descriptor-files.ts";
 import type { Descriptor } from "../descriptor.ts";
 import type { BareIntent } from "../descriptor-files.ts";
 import { wantedAfter } from "../lifecycle/durable.ts";
 import { OLDER_FORM } from "../older/form.ts";
-import { lastTurn } from "../last-turn.ts";
+import { transcriptEnd } from "../last-turn.ts";
 import { wantedOfGone } from "../left.ts";
 import { pageOf } from "../page.ts";
 import type { PageRequest } from "../page.ts";
@@ -102,13 +103,11 @@ export function waitOffline(home: string, sessions: readonly string[], condition
       matched,
       answer: () => {
         const path = transcriptPath(sessionDirectory(home, sessionId));
-        const turn = lastTurn(nodeFileSystem, path);
         return {
           sessionId,
           matched,
           ...(waitingFor ? { waitingFor } : {}),
-          ...(turn ? { lastTurn: turn } : {}),
-          cursor: endCursor(path, nodeFileSystem),
+          ...transcriptEnd(nodeFileSystem, path),
         };
       },
     };
@@ -140,6 +139,8 @@ export function* transcriptOffline(
 ): Generator<SessionEvent> {
   const { sessionId } = showOffline(home, selector);
   const path = transcriptPath(sessionDirectory(home, sessionId));
+  const why = whyUnreadable(transcriptAt(path));
+  if (why !== null) throw new ProtocolError("file_not_found", why, { hint: "agent doctor tells the way out" });
   for (const { line } of readTranscript({ path, fs: nodeFileSystem, ...(from === undefined ? {} : { from }) }))
     // Lines of our own writer; readers tolerate types they do not know (I26).
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion

@@ -61,11 +61,14 @@ async function remove(
   await endFailed(services, sessionId);
   if (registry.newest(sessionId) !== null) throw running(sessionId);
   const row = sessions.row(sessionId);
-  await stampRecord(services, sessionId, stamp);
+  const [source, target] = [sessionDirectory(home, sessionId), deletedDirectory(home, sessionId)];
+  // Somebody else has removed it: there is nothing to write to, and nothing left to remove.
+  const isGone = !fs.exists(source);
+  if (!isGone) await stampRecord(services, sessionId, stamp);
   // A resume of an older client may have been quicker.
   if (registry.newest(sessionId) !== null) throw running(sessionId);
-  const [source, target] = [sessionDirectory(home, sessionId), deletedDirectory(home, sessionId)];
   await catalog.remove(sessionId, async () => {
+    if (isGone) return;
     renameFolder(fs, source, target);
     await syncDirectoryAsync(fs, sessionsFolder(home)).catch((error: unknown) => {
       // Not durable: it must not come back later of its own accord.

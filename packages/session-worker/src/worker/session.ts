@@ -82,7 +82,8 @@ export class Session {
     try {
       result = await store.admit(params);
     } catch (error) {
-      this.#degrade(error);
+      // What stands in the place of a file can be moved out: nothing was written, and the next one is tried anew.
+      if (codeOf(error) !== "log_lost") this.#degrade(error);
       throw toProtocolError(error);
     } finally {
       this.#admitting -= 1;

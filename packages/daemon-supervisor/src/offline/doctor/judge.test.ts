@@ -56,6 +56,7 @@ const session: SeenSession = {
   intents: [],
   denied: [],
   journal: { kind: "fresh" },
+  transcript: null,
   life: { kind: "gone" },
   row: null,
 };
@@ -129,6 +130,7 @@ const cases: Readonly<Record<ProblemKind, Partial<Seen>>> = {
   journal_damaged: ofSession({ journal: refused("corrupt") }),
   journal_unreadable: ofSession({ journal: refused("unsupported-version") }),
   journal_quarantined: ofSession({ journal: { ...sound, quarantines } }),
+  transcript_damaged: ofSession({ transcript: { kind: "damaged", offset: 7 } }),
   requests_damaged: { requests: refused("corrupt") },
   requests_quarantined: { requests: { ...sound, quarantines } },
   requests_set_aside: { requestsAside: ["/h/journal.damaged-1"] },
@@ -144,6 +146,9 @@ const find = (more: Partial<Seen>): Finding[] => judge({ ...home, ...more });
 const kindsOf = (more: Partial<Seen>): ProblemKind[] => find(more).map(({ problem }) => problem.kind);
 
 const needsOf = (more: Partial<Seen>) => find(more).map(({ problem }) => problem.needs);
+
+const nextOf = (more: Partial<SeenSession>) =>
+  find(ofSession(more)).map(({ problem }) => [problem.kind, problem.repair]);
 
 describe("judge", () => {
   it("finds nothing in a home that is well", () => {
@@ -204,7 +209,9 @@ describe("judge", () => {
         "descriptor_damaged",
       ]);
       const named = descriptorOf({}, { kind: "current", basis: "kernel-id" });
-      expect(kindsOf({ orphans: [orphan], ...ofSession({ row, descriptor: named }) })).toEqual(["leftover"]);
+      expect(kindsOf({ orphans: [orphan], ...ofSession({ row, descriptor: named, journal: sound }) })).toEqual([
+        "leftover",
+      ]);
       expect(kindsOf({ orphans: [orphan], ...ofSession({ row: null, descriptor: damaged }) })).toEqual([
         "leftover",
         "descriptor_damaged",
@@ -287,5 +294,50 @@ describe("judge", () => {
     expect(find(ofSession({ record: { kind: "record", record } }))[0]?.problem.repair).toBe(
       `agent session resume ${ID} --env KEY`,
     );
+  });
+
+  describe("of a session's files", () => {
+    const serving = { row: { ...rowOf("ready"), pid: 5 }, journal: sound };
+    it("says what opens a journal anew that a worker has lost, and that the one of a session at rest is not needed", () => {
+      const reopens = `agent session stop ${ID}, then agent session resume ${ID}`;
+      const gone = { ...serving, journal: { kind: "fresh" } } as const;
+      expect(nextOf(gone)).toEqual([["session_degraded", `put sessions/${ID}/journal back, or ${reopens}`]]);
+      expect(nextOf({ ...serving, row: { ...serving.row, reason: "the journal was fenced" } })).toEqual([
+        ["session_degraded", reopens],
+      ]);
+      for (const reason of ["disk_full", "its records cannot be written: ENOSPC"])
+        expect(nextOf({ ...serving, row: { ...serving.row, reason } })[0]?.[1]).toContain("by itself");
+      expect(nextOf({ ...gone, row: rowOf("stopped") })).toEqual([]);
+    });
+
+    it("tells a transcript that was taken from its worker, and no other that is not there", () => {
+      const transcript = { kind: "missing" } as const;
+      expect(nextOf({ ...serving, transcript })).toEqual([
+        ["transcript_damaged", expect.stringContaining("writes all")],
+      ]);
+      expect(nextOf({ row: rowOf("stopped"), transcript })).toEqual([]);
+      expect(nextOf({ transcript })).toEqual([]);
+    });
+
+    it("I154 a session that failed for its transcript is resumed once that is mended", () => {
+      const transcript = { kind: "unreadable", why: "/t cannot be read: EISDIR" } as const;
+      expect(nextOf({ row: rowOf("failed", "EISDIR"), transcript })).toEqual([
+        ["session_failed", expect.stringContaining("first what is told of its transcript")],
+        ["transcript_damaged", expect.stringMatching(/^move it away.* agent session resume/)],
+      ]);
+      const denied = { kind: "unreadable", why: "/t cannot be read: EACCES" } as const;
+      expect(nextOf({ transcript: denied })[0]?.[1]).toContain("make it readable");
+    });
+
+    it.each([
+      ["stopped", `put its folder back; or agent session delete ${ID} forgets it`],
+      ["quarantined", "put its folder back; or agent daemon restart, which keeps the workers, forgets it"],
+      ["failed", "put its folder back, or make an empty one (mkdir -m 700"],
+    ] as const)("a %s session of which only the daemon knows has a way out", (state, next) => {
+      const seen = ofSession({ record: null, row: rowOf(state, "session.json is missing") });
+      expect(find(seen).map(({ problem }) => [problem.kind, problem.repair])).toEqual([
+        ["session_unreadable", expect.stringContaining(next)],
+      ]);
+    });
   });
 });
