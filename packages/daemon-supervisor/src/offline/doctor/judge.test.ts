@@ -261,6 +261,12 @@ describe("judge", () => {
     );
   });
 
+  it("says who puts a damaged journal of requests aside: a daemon that lives has it open", () => {
+    const next = (answer: Seen["answer"]) => find({ requests: refused("corrupt"), answer })[0]?.problem.repair;
+    expect(next({ kind: "none" })).toMatch(/^the first request to the next daemon puts it aside/);
+    expect(next(answers)).toMatch(/where the daemon has it open, the first one after agent daemon restart/);
+  });
+
   it("an owner that answers needs no assertion, whatever can be seen of it", () => {
     expect(kindsOf({ ...cases.owner_unknown, answer: answers })).toEqual([]);
   });
