@@ -26,7 +26,7 @@ export const problemKinds = {
   intent_unfinished: "a stop was written for a session that does not exist",
   leftover: "a process that a session left still runs",
   unsafe_mode:
-    "others may read, write or enter what is the user's alone, or something else is in the place of a folder",
+    "others may read, write or enter what is the user's alone, or something else is in the place of a folder or file",
   narrow_signals: "signals are not bound to a process by the kernel: a short window remains",
   no_peer_check: "the user at the other end of a socket cannot be checked; the directory's mode is the check",
   not_seen: "something could not be looked at: what is missing here may exist all the same",

@@ -262,9 +262,11 @@ describe("judge", () => {
   });
 
   it("says who puts a damaged journal of requests aside: a daemon that lives has it open", () => {
-    const next = (answer: Seen["answer"]) => find({ requests: refused("corrupt"), answer })[0]?.problem.repair;
-    expect(next({ kind: "none" })).toMatch(/^the first request to the next daemon puts it aside/);
-    expect(next(answers)).toMatch(/where the daemon has it open, the first one after agent daemon restart/);
+    const next = (["none", "silent"] as const).map(
+      (kind) => find({ requests: refused("corrupt"), answer: { kind } }).at(-1)?.problem.repair,
+    );
+    expect(next[0]).toMatch(/^the first request to the next daemon puts it aside/);
+    expect(next[1]).toMatch(/where the daemon has it open, the first one after agent daemon restart/);
   });
 
   it("an owner that answers needs no assertion, whatever can be seen of it", () => {
