@@ -68,11 +68,24 @@ function withDescriptor(
   // Whoever reads a number here takes it for the worker's, and by now it may be a stranger's (I131).
   const isOver = kind === "gone" || kind === "replaced";
   const wanted = isOver ? wantedOfGone({ home, fs: nodeFileSystem }, record, descriptor) : record.wanted;
-  const row = rowOf({ record: { ...record, wanted }, state: null, report: null, quarantine: null });
+  const lastActivityAt = lastActivity(home, record);
+  const row = rowOf({ record: { ...record, wanted, lastActivityAt }, state: null, report: null, quarantine: null });
   const named = isOver ? row : { ...row, pid: process.identity.pid, generation: process.generation };
   if (stop) return { ...named, state: "stopping" };
   if (lifecycle === "failed") return { ...row, state: "failed", reason: reason ?? null };
   return lifecycle === "recovering" ? row : named;
+}
+
+/** What its worker did since its record was written stands in its transcript. */
+function lastActivity(home: string, { sessionId, lastActivityAt }: SessionSummary): string {
+  try {
+    const { mtimeMs } = nodeFileSystem.lstat(transcriptPath(sessionDirectory(home, sessionId)));
+    const written = new Date(Number(mtimeMs)).toISOString();
+    return written > lastActivityAt ? written : lastActivityAt;
+  } catch {
+    // There is none, or it cannot be looked at: the record says the last that is known.
+    return lastActivityAt;
+  }
 }
 
 export const listOffline = (home: string, request: PageRequest = {}): { sessions: SessionRow[]; nextCursor?: string } =>

@@ -144,7 +144,8 @@ export class Session {
   }
 
   #apply(event: QueueEvent): void {
-    this.#lastActivityAt = this.#options.clock.now();
+    // An end is nothing that the session did: whoever looks at it afterwards finds what was recorded before it.
+    if (event.type !== "close") this.#lastActivityAt = this.#options.clock.now();
     const { state, effects } = reduce(this.#queue, event);
     this.#queue = state;
     for (const effect of effects) void this.#perform(effect);
