@@ -58,6 +58,6 @@ const moved = (state: State, event: Event): State => {
 it("I137 a recovery whose files cannot be settled says why, for as long as it is tried again", () => {
   const failed = { type: "settle_failed", generation: "g", terminal: false, reason: "EIO" } as const;
   const waiting = moved(sampleStates.recovering[0]!, failed);
-  const trying = moved(waiting, { type: "due", timer: "settle", at: 1_000, fresh: freshOf("f") });
+  const trying = moved(waiting, { type: "due", timer: "settle", at: waiting.due?.at ?? 0, fresh: freshOf("f") });
   expect([row(waiting).reason, row(trying).reason]).toEqual(Array(2).fill("its worker ended; settling: EIO"));
 });
