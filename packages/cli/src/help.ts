@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { helpOf, nearestCommand, usage } from "./usage.ts";
+import { helpOf, commandHint, usage } from "./usage.ts";
 
 /** Lines under the heading `Examples:`, before what else the help says at its end. */
 export const examples = (command: Command, ...lines: readonly string[]): Command =>
@@ -16,10 +16,7 @@ export function addHelp(group: Command): void {
       let command = group;
       for (const word of words) {
         const next = command.commands.find((sub) => sub.name() === word || sub.aliases().includes(word));
-        if (!next) {
-          const close = nearestCommand(word, command);
-          throw usage(`unknown command '${word}'`, close === null ? helpOf(command) : `Did you mean ${close}?`);
-        }
+        if (!next) throw usage(`unknown command '${word}'`, commandHint(word, command) ?? helpOf(command));
         command = next;
       }
       command.help();

@@ -4,6 +4,7 @@ import type { ErrorCode } from "@holdfast/client/protocol";
 /** What to type next where the one who failed did not say it. */
 const hints: Partial<Record<ErrorCode, string>> = {
   unsafe_directory: "agent doctor",
+  permission_denied: "agent doctor tells what this user cannot reach",
   request_id_reused: "use a new --request-id, or none",
 };
 

@@ -9,6 +9,7 @@ import { until } from "../test/until.ts";
 import { Invocation } from "./invocation.ts";
 import { buildProgram } from "./program.ts";
 import { run } from "./run.ts";
+import { notYet } from "./usage.ts";
 import { pathOf } from "./usage.ts";
 
 let io: FakeIo;
@@ -59,11 +60,23 @@ describe("a wrong command line exits 2 in our form and", () => {
     [["new", "--prompt", "--version"], "hint: --prompt=--version"],
     [["help", "session", "promt"], "Did you mean prompt?"],
     [["transcript", "s"], "Did you mean session transcript?"],
+    [["demo"], "hint: agent demo is not there yet"],
+    [["trust", "add", "."], "hint: agent trust is not there yet"],
+    [["daemon", "install"], "hint: agent daemon install is not there yet"],
+    [["help", "events"], "hint: agent events is not there yet"],
   ])("%j says what to type", async (argv, hint) => {
     expect(await run(argv, io)).toBe(2);
     expect(io.stderr.text).toMatch(/^error: .+\nhint: .+\n$/);
     expect(io.stderr.text).toContain(hint);
     expect(io.stdout.text).toBe("");
+  });
+
+  const later = Object.entries(notYet).flatMap(([group, words]) =>
+    words.map((word) => [...group.split(" ").slice(1), word]),
+  );
+  it.each(later.map((argv) => [argv]))("knows %j of the contract, and has it not yet", async (argv) => {
+    expect(await run(argv, io)).toBe(2);
+    expect(io.stderr.text).toContain(`hint: agent ${argv.join(" ")} is not there yet`);
   });
 
   it("is one JSON line with --json, wherever it stands", async () => {

@@ -25,7 +25,7 @@ export const takesText = (command: Command): boolean =>
 function hintOf(code: string, command: Command, word: string): string | null {
   switch (code) {
     case "commander.unknownCommand":
-      return didYouMean(nearestCommand(word, command));
+      return commandHint(word, command);
     case "commander.unknownOption":
       return didYouMean(nearestOption(word, command)) ?? (takesText(command) ? DASHED_TEXT : null);
     case "commander.excessArguments":
@@ -35,10 +35,22 @@ function hintOf(code: string, command: Command, word: string): string | null {
   }
 }
 
+/** Of the contract, and not in this version: nobody has mistyped another command. */
+export const notYet: Readonly<Record<string, readonly string[]>> = {
+  agent: ["events", "permissions", "trust", "agents", "top", "acp", "mcp", "demo", "completion"],
+  "agent daemon": ["install", "uninstall", "metrics"],
+};
+
+/** What to say of a word that is no command of this group; `null`: nothing is known that is like it. */
+export const commandHint = (word: string, group: Command): string | null =>
+  notYet[pathOf(group)]?.includes(word)
+    ? `${pathOf(group)} ${word} is not there yet`
+    : didYouMean(nearestCommand(word, group));
+
 const didYouMean = (word: string | null): string | null => (word === null ? null : `Did you mean ${word}?`);
 
 /** A command of this group, or one of a group below it: `show` is `session show`. */
-export function nearestCommand(word: string, group: Command): string | null {
+function nearestCommand(word: string, group: Command): string | null {
   const close = nearest(word, namesOf(group));
   if (close !== null) return close;
   for (const below of group.commands) {

@@ -76,7 +76,7 @@ export async function* attach(
       connection.peer.destroy();
     }
     signal?.throwIfAborted();
-    await wait.pause(attaching, signal);
+    await wait.pause(attaching, { signal });
   }
 }
 

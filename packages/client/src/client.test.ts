@@ -164,6 +164,21 @@ describe("without a daemon", () => {
     expect(daemon.seen.map(({ params }) => params["requestId"])).toEqual(["r-1", "r-1"]);
   });
 
+  it("a start that takes long was told when it began: nobody hears afterwards that no daemon runs", async () => {
+    const notices: string[] = [];
+    const noticeMs = 20;
+    const starting = connect({
+      timeouts: { noticeMs, silentMs: 5_000 },
+      onNotice: (text) => notices.push(text),
+      startDaemon: async () => {
+        await new Promise((resolve) => setTimeout(resolve, 2 * noticeMs));
+        await daemon.serve(1, () => ({ sessionId: "one" }));
+      },
+    });
+    expect(await starting.call("session/cancel", cancel)).toEqual({ sessionId: "one" });
+    expect(notices.filter((text) => text.includes("no daemon runs"))).toEqual([]);
+  });
+
   it("I147 the record of a copied home is not taken for its own daemon", async () => {
     const original = daemon;
     await original.serve(1, () => ({ sessions: [] }));

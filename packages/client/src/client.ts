@@ -97,7 +97,7 @@ export function createClient(options: ClientOptions): Client {
         });
       } catch (error) {
         if (!mayResend(error) || resends >= MAX_RESENDS) throw giveUp(error, options.home);
-        await wait.pause(silent(options.home, shared?.hello.pid ?? 0), signal);
+        await wait.pause(silent(options.home, shared?.hello.pid ?? 0), { signal });
       }
     }
   }

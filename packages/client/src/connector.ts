@@ -98,15 +98,19 @@ export class Connector {
 
   async #awaitDaemon({ owner, presence, stoppedMs }: Absence, { policy, patience, signal }: Acquire): Promise<void> {
     const reaction = onAbsence[policy][presence];
+    let said = false;
     const { home, startDaemon } = this.#options;
     if (reaction === "wait_briefly" && stoppedMs >= patience.noticeMs) throw notRunning(home, owner);
     if (presence !== "alive" && reaction !== "wait" && reaction !== "wait_briefly") {
       const startable = reaction === "start" && startDaemon !== undefined;
-      if (startable) await this.#start(startDaemon, whyStart[presence]);
-      else if (policy !== "successor") throw notRunning(home, owner);
+      if (startable) {
+        await this.#start(startDaemon, whyStart[presence]);
+        // However long it took: it runs now.
+        said = true;
+      } else if (policy !== "successor") throw notRunning(home, owner);
     }
     const isThere = presence === "alive" && owner.kind === "found";
-    await patience.pause(isThere ? waitingFor(home, owner.record) : absent(home), signal);
+    await patience.pause(isThere ? waitingFor(home, owner.record) : absent(home), { signal, said });
   }
 
   async #presence(owner: FoundOwner): Promise<Presence> {

@@ -47,9 +47,12 @@ export class Patience {
     this.#attempt = 0;
   }
 
-  /** Waits for the next attempt; throws when the time is over. */
-  async pause(waiting: Waiting, signal?: AbortSignal): Promise<void> {
-    this.#check(waiting);
+  /** Waits for the next attempt; throws when the time is over. `said`: the caller has been told already what goes on. */
+  async pause(
+    waiting: Waiting,
+    { signal, said = false }: { readonly signal?: AbortSignal | undefined; readonly said?: boolean } = {},
+  ): Promise<void> {
+    this.#check(waiting, said);
     const pauseMs = Math.min(backoffMs(this.#attempt++), Math.max(1, this.#timeouts.silentMs - this.#elapsed()));
     await sleep(pauseMs, undefined, signal ? { signal } : {}).catch((error: unknown) => {
       signal?.throwIfAborted();
@@ -71,11 +74,11 @@ export class Patience {
     return performance.now() - this.#since;
   }
 
-  #check({ code, text, hint }: Waiting): void {
+  #check({ code, text, hint }: Waiting, said = false): void {
     const elapsed = this.#elapsed();
     if (elapsed >= this.#timeouts.silentMs)
       throw new ProtocolError(code, `${text} (waited ${Math.round(elapsed / 1_000)} s)`, { hint });
-    if (elapsed < this.#timeouts.noticeMs || this.#said) return;
+    if (elapsed < this.#timeouts.noticeMs || this.#said || said) return;
     this.#said = true;
     this.#onNotice?.(`${text}; waiting`);
   }

@@ -5,6 +5,7 @@ import { sessionDirectory, sessionRecordPath } from "@holdfast/session-worker/tr
 import type { SessionRecord } from "@holdfast/session-worker/transport";
 import { NONE, entryOf, hold, isOwing, letGo, show, summaryOfEntry, without } from "./catalog-entry.ts";
 import type { Entry } from "./catalog-entry.ts";
+import { requireFolder } from "./folder.ts";
 import { Lanes } from "./lanes.ts";
 import { checkOwner } from "./ownership/check-owner.ts";
 import { newestFirst } from "./page.ts";
@@ -73,13 +74,17 @@ export class Catalog {
     return this.#entries.get(sessionId)?.row ?? this.#unreadable.get(sessionId);
   }
 
-  /** The whole record. One that is found damaged is quarantined from then on; throws where the system cannot read it. */
+  /**
+   * The whole record. One that is found damaged is quarantined from then on. Throws where the system cannot read it, and `file_not_found`
+   * where somebody removed its folder: that one is known until it is deleted, or its folder is back.
+   */
   get(sessionId: string): SessionRecord | undefined {
     const entry = this.#entries.get(sessionId);
     if (!entry) return undefined;
     if (entry.shown.held) return entry.shown.held;
     const read = readSessionRecordAt(this.#fs, sessionDirectory(this.#home, sessionId), sessionId);
     if (read.kind === "record") return without(entry.forgotten, read.record);
+    requireFolder({ home: this.#home, fs: this.#fs }, sessionId);
     if (read.errno !== undefined)
       throw new CodedError(read.errno, `session.json of ${sessionId} cannot be read: ${read.errno}`);
     this.#distrust(sessionId, read.reason);
@@ -251,7 +256,7 @@ export class Catalog {
   remove(sessionId: string, work: () => Promise<void>): Promise<void> {
     return this.#inTurn(sessionId, async () => {
       // Whoever looks for it meanwhile finds what it was, and not a folder without it.
-      this.hold(sessionId);
+      if (this.#fs.exists(sessionDirectory(this.#home, sessionId))) this.hold(sessionId);
       await work().catch((error: unknown) => {
         this.letGo(sessionId);
         throw error;

@@ -12,6 +12,7 @@ export const homeFolders = ["owner", "workers", "sessions", "run", "logs"] as co
 
 export const workersFolder = (home: string): string => `${home}/workers`;
 export const sessionsFolder = (home: string): string => `${home}/sessions`;
+export const indexPath = (home: string): string => `${sessionsFolder(home)}/index`;
 /** Requests of supervisor scope: hash and outcome. */
 export const requestsFolder = (home: string): string => `${home}/journal`;
 /** Kept as evidence, under the time at which it was found damaged. */

@@ -1,6 +1,8 @@
+import { attachFrom } from "@holdfast/client/protocol";
 import type { WaitAnswer } from "@holdfast/client/protocol";
 import { readLines } from "@holdfast/recovery-journal";
 import type { FileSystem } from "@holdfast/recovery-journal";
+import { endCursor, transcriptAt, whyUnreadable } from "@holdfast/session-worker/transport";
 import { errnoOf } from "@holdfast/shared-process";
 
 /** Looked at from the end, in growing pieces: a turn ends near it, unless much was said since. */
@@ -9,6 +11,13 @@ const PIECES_BYTES = [64 * 1024, 1024 * 1024, 16 * 1024 * 1024, Number.POSITIVE_
 const TURN_ENDED = /^\{"cursor":"[^"]{1,80}","type":"turn_ended",/;
 
 type LastTurn = NonNullable<WaitAnswer["lastTurn"]>;
+
+/** What a wait tells of a transcript; of one that cannot be read nothing, since the wait is answered all the same. */
+export function transcriptEnd(fs: FileSystem, path: string): Pick<WaitAnswer, "lastTurn" | "cursor"> {
+  if (whyUnreadable(transcriptAt(path, fs)) !== null) return { cursor: attachFrom.start };
+  const turn = lastTurn(fs, path);
+  return { ...(turn ? { lastTurn: turn } : {}), cursor: endCursor(path, fs) };
+}
 
 /** How the last turn of a transcript ended; `null` when none has. Never holds more than one line (I157). */
 export function lastTurn(fs: FileSystem, path: string): LastTurn | null {

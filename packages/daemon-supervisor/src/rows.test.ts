@@ -1,9 +1,10 @@
 import { sessionStates } from "@holdfast/client/protocol";
 import type { SessionState } from "@holdfast/client/protocol";
 import { expect, it } from "vitest";
-import { intentOf, processOf, sampleStates } from "./lifecycle/samples.testing.ts";
+import { reduce } from "./lifecycle/reduce.ts";
+import { freshOf, intentOf, processOf, sampleStates } from "./lifecycle/samples.testing.ts";
 import { stateNames } from "./lifecycle/state.ts";
-import type { State } from "./lifecycle/state.ts";
+import type { Event, State } from "./lifecycle/state.ts";
 import { isLive, rowOf } from "./rows.ts";
 import { sessionRecordOf } from "./session-record.testing.ts";
 
@@ -47,4 +48,16 @@ it("I112 an end that takes longer than ten minutes says so, and why its clean-up
     rowOf({ record, state: finalizing, report: null, quarantine: null, now }).reason;
   expect(reasonAt(600_999)).toBe("processes could not be listed");
   expect(reasonAt(601_000)).toBe("degraded: its end takes longer than 10 minutes; processes could not be listed");
+});
+
+const moved = (state: State, event: Event): State => {
+  const decision = reduce(state, event, 1_000);
+  return decision.kind === "move" ? decision.state : expect.fail(decision.kind);
+};
+
+it("I137 a recovery whose files cannot be settled says why, for as long as it is tried again", () => {
+  const failed = { type: "settle_failed", generation: "g", terminal: false, reason: "EIO" } as const;
+  const waiting = moved(sampleStates.recovering[0]!, failed);
+  const trying = moved(waiting, { type: "due", timer: "settle", at: waiting.due?.at ?? 0, fresh: freshOf("f") });
+  expect([row(waiting).reason, row(trying).reason]).toEqual(Array(2).fill("its worker ended; settling: EIO"));
 });

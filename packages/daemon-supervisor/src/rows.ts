@@ -85,8 +85,11 @@ export function rowOf(parts: RowParts): SessionRow {
   };
 }
 
+/** How the reason of a session begins whose records are tried to be written again. */
+export const UNWRITTEN = "its records cannot be written: ";
+
 const unwrittenReason = (problem: unknown): string | null =>
-  problem === null ? null : `its records cannot be written: ${whyOf(problem)}`;
+  problem === null ? null : `${UNWRITTEN}${whyOf(problem)}`;
 
 /** Why an end takes long, once it does. */
 function endingReason(state: State, now: Millis): string | null {
@@ -100,7 +103,9 @@ function reasonOf(record: SessionSummary, state: State | null, report: WorkerRep
   if (state?.name === "failed") return state.reason;
   if (state?.name === "recovering" && state.cause) return state.cause.reason;
   if (state?.name === "recovering")
-    return state.phase === "settling" ? "its worker ended; settling" : "waiting to relaunch";
+    return state.phase === "waiting"
+      ? "waiting to relaunch"
+      : `its worker ended; settling${state.problem === undefined ? "" : `: ${state.problem}`}`;
   return report?.degraded ?? record.lastError;
 }
 

@@ -33,8 +33,10 @@ export function readSessionRecordAt(fs: FileSystem, directory: string, sessionId
   }
   try {
     const parsed = sessionRecordSchema.safeParse(JSON.parse(read.bytes.toString("utf8")));
-    if (parsed.success && parsed.data.sessionId === sessionId) return { kind: "record", record: parsed.data };
-    return { kind: "unreadable", sessionId, reason: "session.json does not have the form of a session" };
+    if (!parsed.success)
+      return { kind: "unreadable", sessionId, reason: "session.json does not have the form of a session" };
+    if (parsed.data.sessionId === sessionId) return { kind: "record", record: parsed.data };
+    return { kind: "unreadable", sessionId, reason: `session.json is of another session, ${parsed.data.sessionId}` };
   } catch {
     // What is wrong with the text does not matter: it is kept as it is and shown as damaged.
     return { kind: "unreadable", sessionId, reason: "session.json is not JSON" };

@@ -5,7 +5,7 @@ import type { Context } from "../context.ts";
 import { addHelp, examples } from "../help.ts";
 import type { Invocation } from "../invocation.ts";
 import { isCode } from "../reads.ts";
-import { helpOf, nearestCommand, usage } from "../usage.ts";
+import { helpOf, commandHint, usage } from "../usage.ts";
 
 export function addDaemon(daemon: Command, invocation: Invocation): void {
   daemon
@@ -20,8 +20,7 @@ export function addDaemon(daemon: Command, invocation: Invocation): void {
   );
   invocation.handle(daemon, async (context, _options, [verb]) => {
     if (verb === undefined) return await runForeground(context);
-    const close = nearestCommand(verb, daemon);
-    throw usage(`unknown command 'daemon ${verb}'`, close ? `Did you mean ${close}?` : helpOf(daemon));
+    throw usage(`unknown command 'daemon ${verb}'`, commandHint(verb, daemon) ?? helpOf(daemon));
   });
   const run = daemon.command("run").description("in the foreground; ending it leaves the workers running");
   invocation.handle(examples(run, "agent daemon run"), runForeground);

@@ -18,13 +18,15 @@ export const problemKinds = {
   journal_damaged: "a session's journal is corrupt; nothing of it is believed or served",
   journal_unreadable: "a session's journal cannot be read now, or not by this version",
   journal_quarantined: "a session's journal was put aside, and nobody has said what is to become of it",
+  transcript_damaged:
+    "a session's transcript was taken away, or what is in its place cannot be read, in part or at all",
   requests_damaged: "the daemon's own journal of requests cannot be read",
   requests_quarantined: "the daemon's own journal of requests was put aside; mutations are refused",
   requests_set_aside: "a damaged journal of requests is kept as evidence; what it remembered is forgotten",
   intent_unfinished: "a stop was written for a session that does not exist",
   leftover: "a process that a session left still runs",
   unsafe_mode:
-    "others may read, write or enter what is the user's alone, or something else is in the place of a folder",
+    "others may read, write or enter what is the user's alone, or something else is in the place of a folder or file",
   home_unwritable: "nothing can be written in a folder of the home: requests are refused, and no daemon starts",
   narrow_signals: "signals are not bound to a process by the kernel: a short window remains",
   no_peer_check: "the user at the other end of a socket cannot be checked; the directory's mode is the check",

@@ -34,6 +34,7 @@ export interface SessionRow {
   readonly pid: number | null;
   readonly generation: string | null;
   readonly createdAt: string;
+  /** Where no daemon runs, of a session with a worker by its transcript's last change: a moment less. */
   readonly lastActivityAt: string;
   readonly parentId: string | null;
   readonly childCount: number;

@@ -145,3 +145,35 @@ it("I167 ends what only its descent told also when its clean-up comes again", as
   await world.until(() => world.state() === null);
   expect(retained()).toEqual([left]);
 });
+
+const TRANSCRIPT = `${sessionDirectory(HOME, SESSION)}/transcript.jsonl`;
+
+it("I71 I167 a transcript in whose place something else is holds up no stop, and stays as it is", async () => {
+  const world = await stopped("stop", "r");
+  world.disk.rename(TRANSCRIPT, `${TRANSCRIPT}.mine`);
+  world.disk.mkdir(TRANSCRIPT, 0o700);
+  await world.until(() => world.state() === null);
+  expect(world.context.catalog.get(SESSION)?.wanted).toBe("stopped");
+  world.disk.rmdir(TRANSCRIPT);
+  world.disk.rename(`${TRANSCRIPT}.mine`, TRANSCRIPT);
+  expect((await world.open("h")).actions()).toMatchObject([{ requestId: "r" }]);
+});
+
+it("I137 I154 a recovery that finds something else in the transcript's place ends as failed, and says what", async () => {
+  const world = await World.create();
+  const process = world.worker();
+  world.disk.mkdir(TRANSCRIPT, 0o700);
+  const settling = {
+    name: "recovering",
+    process,
+    launches: [],
+    phase: "settling",
+    terminal: null,
+    cause: null,
+  } as const;
+  world.enroll({ ...settling, due: null }, { type: "settle", process });
+  await world.until(() => world.state()?.name === "failed");
+  expect(world.state()).toMatchObject({
+    reason: expect.stringMatching(/transcript\.jsonl is not a regular file; agent doctor/),
+  });
+});

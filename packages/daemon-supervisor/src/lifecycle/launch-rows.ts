@@ -126,12 +126,12 @@ export const recovering: Row<"recovering"> = {
     const { process, launches } = state;
     return terminal
       ? move({ name: "failed", process, launches, reason, code: "session_failed", due: null })
-      : move({ ...state, due: { timer: "settle", at: now + KILL_RETRY_MS } });
+      : move({ ...state, problem: reason, due: { timer: "settle", at: now + KILL_RETRY_MS } });
   },
   due: (state, { timer, fresh }, now) => {
     if (timer === "settle")
       return state.process
-        ? recover({ process: state.process, launches: state.launches }, state.terminal)
+        ? move({ ...state, due: null }, { type: "settle", process: state.process })
         : ignore("nothing is left to settle");
     if (fresh.missingEnvironment.length > 0) {
       const reason = environmentReason(fresh.missingEnvironment);

@@ -88,6 +88,8 @@ export type State =
       readonly inherited?: boolean;
       /** A cause that no relaunch can mend. */
       readonly terminal: string | null;
+      /** Why its settling failed last; it is tried again. */
+      readonly problem?: string;
       /** A resource that was used up: tried again without spending the budget, since it returns by itself (I155). */
       readonly cause: ResourceCause | null;
       readonly due: Due<"relaunch" | "settle"> | null;

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { nodeFileSystem } from "@holdfast/recovery-journal";
@@ -57,6 +57,26 @@ it("I131 a worker's number is named only while the worker may have it", async ()
   const rows = new Map(listOffline(home).sessions.map((row) => [row.sessionId, row]));
   expect(rows.get(first)).toMatchObject({ pid: process.pid, generation: "g" });
   expect(rows.get(second)).toMatchObject({ state: "recovering", pid: null, generation: null });
+});
+
+it("what a worker did since its record was written shows without a daemon, and nothing earlier than the record", async () => {
+  const shape = { lifecycle: "ready", process: processOf("g"), launches: [] } as const;
+  const written = { [first]: "2030-01-01T00:00:00.000Z", [second]: "2020-01-01T00:00:00.000Z" };
+  const lastActivityAt = "2025-01-01T00:00:00.000Z";
+  for (const [sessionId, at] of Object.entries(written)) {
+    await record(sessionId, { wanted: "running", lastActivityAt });
+    writeFileSync(descriptorPath(home, sessionId), encodeDescriptor(sessionId, shape, { epoch: 1, at: "" }));
+    const path = transcriptPath(sessionDirectory(home, sessionId));
+    writeFileSync(path, "");
+    utimesSync(path, new Date(at), new Date(at));
+  }
+  const rows = new Map(listOffline(home).sessions.map((row) => [row.sessionId, row.lastActivityAt]));
+  expect(rows).toEqual(
+    new Map([
+      [second, lastActivityAt],
+      [first, written[first]],
+    ]),
+  );
 });
 
 it("an archived session is stopped", async () => {

@@ -1,4 +1,4 @@
-import { meets } from "@holdfast/client/protocol";
+import { ProtocolError, meets } from "@holdfast/client/protocol";
 import type {
   SessionDetails,
   SessionEvent,
@@ -11,18 +11,19 @@ import { nodeFileSystem } from "@holdfast/recovery-journal";
 import { createObserver } from "@holdfast/shared-process";
 import type { ProcessObserver } from "@holdfast/shared-process";
 import {
-  endCursor,
   readTranscript,
   sessionDirectory,
+  transcriptAt,
   transcriptPath,
   verdictOf,
+  whyUnreadable,
 } from "@holdfast/session-worker/transport";
 import { readWorkerFiles } from "../descriptor-files.ts";
 import type { Descriptor } from "../descriptor.ts";
 import type { BareIntent } from "../descriptor-files.ts";
 import { wantedAfter } from "../lifecycle/durable.ts";
 import { OLDER_FORM } from "../older/form.ts";
-import { lastTurn } from "../last-turn.ts";
+import { transcriptEnd } from "../last-turn.ts";
 import { wantedOfGone } from "../left.ts";
 import { pageOf } from "../page.ts";
 import type { PageRequest } from "../page.ts";
@@ -67,11 +68,24 @@ function withDescriptor(
   // Whoever reads a number here takes it for the worker's, and by now it may be a stranger's (I131).
   const isOver = kind === "gone" || kind === "replaced";
   const wanted = isOver ? wantedOfGone({ home, fs: nodeFileSystem }, record, descriptor) : record.wanted;
-  const row = rowOf({ record: { ...record, wanted }, state: null, report: null, quarantine: null });
+  const lastActivityAt = lastActivity(home, record);
+  const row = rowOf({ record: { ...record, wanted, lastActivityAt }, state: null, report: null, quarantine: null });
   const named = isOver ? row : { ...row, pid: process.identity.pid, generation: process.generation };
   if (stop) return { ...named, state: "stopping" };
   if (lifecycle === "failed") return { ...row, state: "failed", reason: reason ?? null };
   return lifecycle === "recovering" ? row : named;
+}
+
+/** What its worker did since its record was written stands in its transcript. */
+function lastActivity(home: string, { sessionId, lastActivityAt }: SessionSummary): string {
+  try {
+    const { mtimeMs } = nodeFileSystem.lstat(transcriptPath(sessionDirectory(home, sessionId)));
+    const written = new Date(Number(mtimeMs)).toISOString();
+    return written > lastActivityAt ? written : lastActivityAt;
+  } catch {
+    // There is none, or it cannot be looked at: the record says the last that is known.
+    return lastActivityAt;
+  }
 }
 
 export const listOffline = (home: string, request: PageRequest = {}): { sessions: SessionRow[]; nextCursor?: string } =>
@@ -102,13 +116,11 @@ export function waitOffline(home: string, sessions: readonly string[], condition
       matched,
       answer: () => {
         const path = transcriptPath(sessionDirectory(home, sessionId));
-        const turn = lastTurn(nodeFileSystem, path);
         return {
           sessionId,
           matched,
           ...(waitingFor ? { waitingFor } : {}),
-          ...(turn ? { lastTurn: turn } : {}),
-          cursor: endCursor(path, nodeFileSystem),
+          ...transcriptEnd(nodeFileSystem, path),
         };
       },
     };
@@ -140,6 +152,8 @@ export function* transcriptOffline(
 ): Generator<SessionEvent> {
   const { sessionId } = showOffline(home, selector);
   const path = transcriptPath(sessionDirectory(home, sessionId));
+  const why = whyUnreadable(transcriptAt(path));
+  if (why !== null) throw new ProtocolError("file_not_found", why, { hint: "agent doctor tells the way out" });
   for (const { line } of readTranscript({ path, fs: nodeFileSystem, ...(from === undefined ? {} : { from }) }))
     // Lines of our own writer; readers tolerate types they do not know (I26).
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion

@@ -4,12 +4,15 @@ import {
   parseCursor,
   readTranscript,
   sessionDirectory,
+  transcriptAt,
   transcriptPath,
+  whyUnreadable,
 } from "@holdfast/session-worker/transport";
 import { ProtocolError, attachFrom } from "@holdfast/client/protocol";
 import { reasonOf } from "@holdfast/shared-process";
 import { relay } from "../effects/relay.ts";
 import type { WorkerProcess } from "../lifecycle/state.ts";
+import { requireFolder } from "../folder.ts";
 import type { Services } from "./services.ts";
 
 /** One wait for a state change; the loop around it makes it as long as the viewer stays. */
@@ -26,10 +29,18 @@ export function attach(
   params: MethodParams<"session/attach">,
 ): MethodResults["session/attach"] {
   const sessionId = services.sessions.select(params.session);
+  refuseUnreadable(services, sessionId);
   const from = resolveFrom(services, sessionId, params.from);
   // After the answer has been written: events must not come before it.
   setImmediate(() => void run(services, viewer, { ...params, sessionId, from }));
   return { sessionId, cursor: from };
+}
+
+/** Said at once: a stream of what cannot be read would end, and be asked for again, until nobody waits any longer. */
+function refuseUnreadable({ context }: Services, sessionId: string): void {
+  requireFolder(context, sessionId);
+  const why = whyUnreadable(transcriptAt(transcriptOf(context.home, sessionId), context.fs));
+  if (why !== null) throw new ProtocolError("file_not_found", why, { hint: "agent doctor tells the way out" });
 }
 
 async function run(services: Services, viewer: Peer, attachment: Attachment): Promise<void> {

@@ -1,4 +1,4 @@
-import { replaceFile } from "@holdfast/recovery-journal";
+import { removeTree, replaceFile } from "@holdfast/recovery-journal";
 import { sessionDirectory } from "@holdfast/session-worker/transport";
 import { expect, it } from "vitest";
 import { HOME, SESSION, World } from "../world.testing.ts";
@@ -6,6 +6,7 @@ import { deletedDirectory, finishDeletions } from "../deleted.ts";
 import { encodeRecord } from "../session-record-file.ts";
 import { sessionRecordOf } from "../session-record.testing.ts";
 import { deleteSession } from "./delete.ts";
+import { rename } from "./record-verbs.ts";
 
 it.each([
   ["done all the same", "all", false],
@@ -58,3 +59,13 @@ it.each(["open", "unlink"] as const)(
     expect(world.disk.exists(deletedDirectory(HOME, first!))).toBe(false);
   },
 );
+
+it("I142 a session whose folder somebody removed is forgotten by its deletion, and says at once that nothing else can be done", async () => {
+  const world = await World.create({ wanted: "stopped" });
+  removeTree(world.disk, sessionDirectory(HOME, SESSION));
+  const services = world.services();
+  const gone = expect.objectContaining({ code: "file_not_found", message: expect.stringContaining("folder is gone") });
+  await expect(rename(services, { session: SESSION, requestId: "n", name: "x" })).rejects.toEqual(gone);
+  await deleteSession(services, { session: SESSION, requestId: "d" });
+  expect(world.context.catalog.get(SESSION)).toBeUndefined();
+});

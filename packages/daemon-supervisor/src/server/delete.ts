@@ -23,7 +23,7 @@ export function deleteSession(
 ): Promise<SessionRow> {
   const { context, sessions, requests, lanes } = services;
   return requests.once({ method: "session/delete", requestId, content: { session } }, async (stamp) => {
-    const { sessionId } = sessions.actionable(session);
+    const sessionId = sessions.select(session);
     const { record, row } = await lanes.run(sessionId, () => remove(services, sessionId, stamp));
     services.changes.tell(sessionId);
     const { requestId: creating, hash } = record.creatingRequest;
@@ -53,19 +53,22 @@ async function remove(
   services: Services,
   sessionId: string,
   stamp: RequestStamp,
-): Promise<{ readonly record: SessionRecord; readonly row: SessionRow }> {
+): Promise<{ readonly record: Pick<SessionRecord, "creatingRequest">; readonly row: SessionRow }> {
   const { context, sessions } = services;
   const { fs, home, catalog, registry } = context;
-  const record = sessions.actionable(sessionId);
+  const [source, target] = [sessionDirectory(home, sessionId), deletedDirectory(home, sessionId)];
+  // Somebody else has removed it: there is nothing to write to, and nothing left to remove.
+  const isGone = !fs.exists(source);
+  const record = (isGone && catalog.summary(sessionId)) || sessions.actionable(sessionId);
   refuseUncertain(services, sessionId);
   await endFailed(services, sessionId);
   if (registry.newest(sessionId) !== null) throw running(sessionId);
   const row = sessions.row(sessionId);
-  await stampRecord(services, sessionId, stamp);
+  if (!isGone) await stampRecord(services, sessionId, stamp);
   // A resume of an older client may have been quicker.
   if (registry.newest(sessionId) !== null) throw running(sessionId);
-  const [source, target] = [sessionDirectory(home, sessionId), deletedDirectory(home, sessionId)];
   await catalog.remove(sessionId, async () => {
+    if (isGone) return;
     renameFolder(fs, source, target);
     await syncDirectoryAsync(fs, sessionsFolder(home)).catch((error: unknown) => {
       // Not durable: it must not come back later of its own accord.

@@ -1,6 +1,7 @@
 import { ProtocolError } from "@holdfast/client/protocol";
 import { nodeFileSystem, openJournal, replaceFile } from "@holdfast/recovery-journal";
 import type { FileSystem } from "@holdfast/recovery-journal";
+import { CodedError } from "@holdfast/shared-process";
 import { mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -76,4 +77,9 @@ it("names the doctor for a session whose files fail every resume, and for no oth
   const failed = (reason: string) => asProtocolError(new ProtocolError("session_failed", reason, { hint }));
   expect(failed("/s/journal/e1: corrupt; agent doctor tells the way out")).toMatchObject({ hint: "agent doctor" });
   expect(failed("its directory is gone")).toMatchObject({ hint });
+});
+
+it("a journal of requests that is refused leads to who tells the way out", () => {
+  const refused = asProtocolError(new CodedError("journal_refused", "/h/journal is not a directory"));
+  expect(refused).toMatchObject({ code: "internal", hint: "agent doctor tells the way out" });
 });

@@ -2,12 +2,15 @@ import { ProtocolError, codeOfErrno, isErrorCode } from "@holdfast/client/protoc
 import { stepError, systemErrnoOf } from "@holdfast/recovery-journal";
 import { reasonOf } from "@holdfast/shared-process";
 
+const WAY_OUT = "agent doctor tells the way out";
+
 /** Errors of lower layers that clients know by the same code (CLI.md §4). */
 export function asProtocolError(error: unknown): unknown {
   if (error instanceof ProtocolError) return withWayOut(error);
   const step = stepError(error);
   const code = step instanceof Error && "code" in step ? step.code : undefined;
   if (typeof code === "string" && isErrorCode(code)) return new ProtocolError(code, reasonOf(error));
+  if (code === "journal_refused") return new ProtocolError("internal", reasonOf(error), { hint: WAY_OUT });
   const errno = systemErrnoOf(error);
   return errno === null ? error : systemError(errno, reasonOf(error));
 }

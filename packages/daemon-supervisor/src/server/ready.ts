@@ -42,7 +42,11 @@ export async function untilReady(
     (state.name === "ready" && channels.report(sessionId) !== null);
   const state = await untilWritten(registry, sessionId, settled);
   if (state === "timeout")
-    throw new ProtocolError("worker_not_responding", `the worker of ${sessionId} does not become ready`);
+    throw new ProtocolError(
+      "worker_not_responding",
+      `the worker of ${sessionId} does not become ready${whyNot(registry.published(sessionId))}`,
+      { hint: `agent session show ${sessionId} tells how far it is` },
+    );
   if (state?.name === "failed")
     throw new ProtocolError(state.code, state.reason, {
       hint: `agent session resume ${sessionId}`,
@@ -56,6 +60,9 @@ export async function untilReady(
   if (state?.name !== "ready") throw new ProtocolError("session_stopping", "the session was stopped meanwhile");
   return sessions.row(sessionId);
 }
+
+const whyNot = (state: State | null): string =>
+  state?.name === "recovering" && state.problem !== undefined ? `: ${state.problem}` : "";
 
 /** A disk that takes no records is said after a while, not after a minute. */
 async function untilWritten(

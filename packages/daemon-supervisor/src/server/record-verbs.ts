@@ -1,6 +1,7 @@
 import { ProtocolError } from "@holdfast/client/protocol";
 import type { MethodParams, SessionRow } from "@holdfast/client/protocol";
 import { withRequest } from "../records.ts";
+import { requireFolder } from "../folder.ts";
 import { checkName } from "./names.ts";
 import type { Services } from "./services.ts";
 
@@ -15,6 +16,7 @@ export function unarchive(
     if (!repeated)
       await lanes.run(sessionId, async () => {
         const record = sessions.actionable(sessionId);
+        requireFolder(context, sessionId);
         if (context.registry.newest(sessionId) !== null)
           throw new ProtocolError("not_archived", "the session is not archived");
         if (record.wanted !== "archived") return;
@@ -40,6 +42,7 @@ export function rename(
     if (!repeated)
       await lanes.run(sessionId, async () => {
         const { wanted, parentId } = sessions.actionable(sessionId);
+        requireFolder(context, sessionId);
         const rests = wanted === "archived" && context.registry.newest(sessionId) === null;
         await names.holding(rests || parentId !== null ? null : name, sessionId, () =>
           records.change(sessionId, (now) => ({ ...withRequest(now, stamp), name })),
@@ -58,7 +61,7 @@ export function setOptions(
   services: Services,
   { session, requestId, options }: MethodParams<"session/set">,
 ): Promise<SessionRow> {
-  const { sessions, requests, records, lanes } = services;
+  const { context, sessions, requests, records, lanes } = services;
   for (const [id, value] of Object.entries(options))
     if (!OPTION.test(id) || Buffer.byteLength(value) > MAX_OPTION_BYTES)
       throw new ProtocolError("usage", `${JSON.stringify(id.slice(0, 100))} is not an option that can be set`);
@@ -71,6 +74,7 @@ export function setOptions(
           throw new ProtocolError("session_archived", "the session is archived", {
             hint: `agent session unarchive ${sessionId}`,
           });
+        requireFolder(context, sessionId);
         if (Object.keys({ ...record.options, ...options }).length > MAX_OPTIONS)
           throw new ProtocolError("usage", `a session takes at most ${MAX_OPTIONS} options`);
         await records.change(sessionId, (now) => ({

@@ -7,6 +7,7 @@ import { withRequest } from "../records.ts";
 import type { RequestStamp } from "../registry-ports.ts";
 import { checkEnvironment } from "./environment.ts";
 import { untilReady } from "./ready.ts";
+import { requireFolder } from "../folder.ts";
 import type { Services } from "./services.ts";
 import { endWritten } from "./unwritten.ts";
 
@@ -85,6 +86,7 @@ async function bringBack(services: Services, sessionId: string, brought: Brought
   await names.holding(parentId === null ? name : null, sessionId, async () => {
     if (registry.newest(sessionId) !== null)
       return await dispatchResume(services, sessionId, { by: "resume", ...brought });
+    requireFolder(context, sessionId);
     // Its last registration may still be writing its end; the new one must not be written before it.
     await endWritten(registry, sessionId, "the end before it");
     const fresh = freshValues(context, sessionId, offered);

@@ -1,7 +1,7 @@
 import { meets } from "@holdfast/client/protocol";
 import type { MethodParams, MethodResults, Peer, WaitAnswer } from "@holdfast/client/protocol";
-import { endCursor, sessionDirectory, transcriptPath } from "@holdfast/session-worker/transport";
-import { lastTurn } from "../last-turn.ts";
+import { sessionDirectory, transcriptPath } from "@holdfast/session-worker/transport";
+import { transcriptEnd } from "../last-turn.ts";
 import type { Services } from "./services.ts";
 
 /** The longest one request waits; clients ask again for as long as they want. */
@@ -33,12 +33,10 @@ function answerOf({ context, sessions }: Services, sessionId: string, matched: b
   const { home, fs } = context;
   const path = transcriptPath(sessionDirectory(home, sessionId));
   const { waitingFor } = sessions.row(sessionId);
-  const turn = lastTurn(fs, path);
   return {
     sessionId,
     matched,
     ...(waitingFor ? { waitingFor } : {}),
-    ...(turn ? { lastTurn: turn } : {}),
-    cursor: endCursor(path, fs),
+    ...transcriptEnd(fs, path),
   };
 }

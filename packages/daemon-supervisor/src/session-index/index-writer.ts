@@ -1,7 +1,8 @@
 import { mayBeInPlace, openLineLog, replaceFile, replaceFileAsync } from "@holdfast/recovery-journal";
 import type { FileSystem } from "@holdfast/recovery-journal";
 import type { FoundIndex } from "./read-index.ts";
-import { HEAD_LINE, encodeRow, indexPath } from "./row.ts";
+import { indexPath } from "../home.ts";
+import { HEAD_LINE, encodeRow } from "./row.ts";
 import type { IndexRow } from "./row.ts";
 
 /** Lines that may be superseded before a small home's index is written anew; some 2 MB. */

@@ -1,8 +1,9 @@
 import { readLines } from "@holdfast/recovery-journal";
 import type { FileSystem } from "@holdfast/recovery-journal";
+import { indexPath } from "../home.ts";
 import { readSessionRecord, sessionIdsOf } from "../session-record-file.ts";
 import type { RecordRead } from "../session-record-file.ts";
-import { HEAD_LINE, decodeRow, indexPath, isOfRecord, recordStamp } from "./row.ts";
+import { HEAD_LINE, decodeRow, isOfRecord, recordStamp } from "./row.ts";
 import type { IndexRow, SessionSummary } from "./row.ts";
 
 export interface FoundIndex {

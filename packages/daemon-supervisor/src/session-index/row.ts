@@ -45,8 +45,6 @@ export type IndexRow = SessionSummary & Stamps;
 export const isResting = ({ wanted, failure }: SessionSummary): boolean =>
   (wanted === "stopped" || wanted === "archived") && !failure;
 
-export const indexPath = (home: string): string => `${home}/sessions/index`;
-
 /** No seed is needed: the index is written by one file's name alone. */
 const SEED = 0;
 const encode = (value: object): string => encodeLine(JSON.stringify(value), SEED).toString("utf8").trimEnd();

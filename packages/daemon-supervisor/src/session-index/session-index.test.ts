@@ -9,7 +9,8 @@ import { Catalog } from "../catalog.ts";
 import { readAllSessions } from "../session-record-file.ts";
 import { sessionRecordOf } from "../session-record.testing.ts";
 import { readIndex, readSummaries } from "./read-index.ts";
-import { HEAD_LINE, decodeRow, encodeRow, indexPath, summaryOf } from "./row.ts";
+import { indexPath } from "../home.ts";
+import { HEAD_LINE, decodeRow, encodeRow, summaryOf } from "./row.ts";
 
 const idOf = (at: number): string => `01a2aaaa-0000-7000-8000-${String(at).padStart(12, "0")}`;
 const [first, second, third] = [idOf(1), idOf(2), idOf(3)];

@@ -2,11 +2,12 @@ import { CodedError, errnoOf, invariant, reasonOf } from "@holdfast/shared-proce
 import { constants } from "node:fs";
 import { dirname } from "node:path";
 import { syncDirectory } from "../durable/sync-directory.ts";
-import { createExclusive } from "../durable/temporary-file.ts";
+import { linkOnce } from "../durable/publish-file.ts";
+import { createExclusive, discardTemporary, temporaryName } from "../durable/temporary-file.ts";
 import { isDiskFull, writeAll } from "../durable/write-all.ts";
 import type { FileSystem } from "../file-system.ts";
 import { nodeFileSystem } from "../node-file-system.ts";
-import { lastLineFeed } from "./line-bytes.ts";
+import { CHUNK_BYTES, lastLineFeed, readFully } from "./line-bytes.ts";
 
 /** An append-only log of lines that a person can read. One writer; readers see whole lines. */
 export interface LineLog {
@@ -21,10 +22,16 @@ export interface LineLog {
   append(line: string): void;
   /** Makes all lines so far durable. A failure poisons. */
   sync(): void;
+  /**
+   * Where the file has lost its name, removed or moved by somebody, writes all lines anew under it, durably, and says so. Throws
+   * `CodedError`: `disk_full`, or `log_lost` when it cannot be done: something else has the name, or its directory is gone.
+   */
+  keepName(): "kept" | "restored";
   close(): void;
 }
 
 const { O_APPEND, O_NOFOLLOW, O_RDWR, O_NONBLOCK } = constants;
+const APPENDING = O_RDWR | O_APPEND | O_NOFOLLOW | O_NONBLOCK;
 
 /** Opens or creates (0600) a line log and cuts a torn last line off (I93, I140): what follows the last LF, NULs or not. */
 export function openLineLog(options: { readonly path: string; readonly fs?: FileSystem }): LineLog {
@@ -48,14 +55,29 @@ export function openLineLog(options: { readonly path: string; readonly fs?: File
 
 function openOrCreate(fs: FileSystem, path: string): number {
   try {
-    return fs.open(path, O_RDWR | O_APPEND | O_NOFOLLOW | O_NONBLOCK);
+    return fs.open(path, APPENDING);
   } catch (error) {
     if (errnoOf(error) !== "ENOENT") throw error;
   }
   // Exclusive creation cannot also append; the descriptor that does is opened by name once that is durable.
   fs.close(createExclusive(fs, path));
   syncDirectory(fs, dirname(path));
-  return fs.open(path, O_RDWR | O_APPEND | O_NOFOLLOW | O_NONBLOCK);
+  return fs.open(path, APPENDING);
+}
+
+/** Makes a file of the first bytes of an open one, synced. */
+function copyTo(fs: FileSystem, path: string, { source, size }: { source: number; size: number }): void {
+  const fd = createExclusive(fs, path);
+  try {
+    const buffer = Buffer.alloc(CHUNK_BYTES);
+    for (let start = 0; start < size; start += CHUNK_BYTES) {
+      const length = readFully(fs, source, { buffer, start, length: Math.min(CHUNK_BYTES, size - start) });
+      writeAll(fs, fd, buffer.subarray(0, length), start);
+    }
+    fs.fsync(fd);
+  } finally {
+    fs.close(fd);
+  }
 }
 
 type State = { readonly name: "live" | "closed" } | { readonly name: "poisoned"; readonly cause: unknown };
@@ -63,7 +85,7 @@ type State = { readonly name: "live" | "closed" } | { readonly name: "poisoned";
 class OpenLineLog implements LineLog {
   readonly tornBytes: number;
   readonly #fs: FileSystem;
-  readonly #fd: number;
+  #fd: number;
   readonly #path: string;
   #size: number;
   #state: State = { name: "live" };
@@ -100,6 +122,43 @@ class OpenLineLog implements LineLog {
       this.#fs.fdatasync(this.#fd);
     } catch (error) {
       throw this.#poison(error);
+    }
+  }
+
+  keepName(): "kept" | "restored" {
+    this.#checkLive();
+    if (this.#fs.hasName(this.#fd, this.#path)) return "kept";
+    try {
+      this.#writeAnew();
+    } catch (error) {
+      if (isDiskFull(error))
+        throw new CodedError("disk_full", "the disk is full", { data: { path: this.#path }, cause: error });
+      throw new CodedError("log_lost", `${this.#path} is gone, and cannot be written anew: ${reasonOf(error)}`, {
+        data: { path: this.#path },
+        cause: error,
+      });
+    }
+    try {
+      syncDirectory(this.#fs, dirname(this.#path));
+    } catch (error) {
+      throw this.#poison(error);
+    }
+    return "restored";
+  }
+
+  /** Complete before it has the name, which nobody else has. */
+  #writeAnew(): void {
+    const [fs, path] = [this.#fs, this.#path];
+    const temporary = temporaryName(path);
+    let fd: number | null = null;
+    try {
+      copyTo(fs, temporary, { source: this.#fd, size: this.#size });
+      fd = fs.open(temporary, APPENDING);
+      if (!linkOnce(fs, temporary, path)) throw new CodedError("log_lost", "something else has its name");
+      [this.#fd, fd] = [fd, this.#fd];
+    } finally {
+      if (fd !== null) fs.close(fd);
+      discardTemporary(fs, temporary);
     }
   }
 

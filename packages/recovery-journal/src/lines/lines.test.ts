@@ -59,6 +59,35 @@ describe("a line log", () => {
     }
   });
 
+  it.each(["write", "fsync", "link", "open"] as const)(
+    "I146 a name that was taken away is given back with all lines, also after a %s that failed",
+    (call) => {
+      const disk = new SimulatedDisk();
+      const log = openLineLog({ path: "/t", fs: disk });
+      log.append("first");
+      expect(log.keepName()).toBe("kept");
+      disk.unlink("/t");
+      log.append("second");
+      disk.inject({ call, errno: "EIO" });
+      expect(() => log.keepName()).toThrow(expect.objectContaining({ code: "log_lost" }));
+      expect(disk.readdir("/")).toEqual([]);
+      expect(log.keepName()).toBe("restored");
+      log.append("third");
+      expect(texts(disk)).toEqual(["first", "second", "third"]);
+      log.close();
+      expect([disk.openDescriptors, disk.readdir("/")]).toEqual([0, ["t"]]);
+    },
+  );
+
+  it("leaves alone what took the place of a log", () => {
+    const disk = new SimulatedDisk();
+    const log = openLineLog({ path: "/t", fs: disk });
+    disk.unlink("/t");
+    disk.plant("/t", Buffer.from("other\n"));
+    expect(() => log.keepName()).toThrow(expect.objectContaining({ code: "log_lost" }));
+    expect([texts(disk), disk.readdir("/")]).toEqual([["other"], ["t"]]);
+  });
+
   it("keeps synced lines through a power cut at any call", () => {
     const disk = new SimulatedDisk();
     const log = openLineLog({ path: "/t", fs: disk });

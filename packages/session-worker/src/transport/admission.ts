@@ -1,4 +1,4 @@
-import { CodedError } from "@holdfast/shared-process";
+import { CodedError, reasonOf } from "@holdfast/shared-process";
 import { ProtocolError } from "@holdfast/client/protocol";
 
 export const codeOf = (error: unknown): string | null => (error instanceof CodedError ? error.code : null);
@@ -24,7 +24,13 @@ export function toProtocolError(error: unknown): unknown {
     case "journal_closed":
     case "log_poisoned":
     case "log_closed":
-      return new ProtocolError("session_failed", "the session's files take no more records");
+      return new ProtocolError("session_failed", "the session's files take no more records", {
+        hint: "agent session stop, then resume, opens them anew",
+      });
+    case "log_lost":
+      return new ProtocolError("session_failed", reasonOf(error), {
+        hint: "move away what is in its place, or put its folder back; then the worker writes it anew",
+      });
     case null:
     default:
       return error;

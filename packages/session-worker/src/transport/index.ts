@@ -11,7 +11,7 @@ export { findRequest } from "./find-request.ts";
 export type { FindRequestOptions, FoundRequest } from "./find-request.ts";
 export { openSessionStore } from "./open-store.ts";
 export type { OpenStoreOptions } from "./open-store.ts";
-export { transcriptPath } from "./transcript-file.ts";
+export { linesOf, transcriptAt, transcriptPath, whyUnreadable } from "./transcript-file.ts";
 export { Listener, longestAside } from "./listener.ts";
 export type { ListenerOptions } from "./listener.ts";
 export { isAction, operationKinds } from "./operation-kinds.ts";

@@ -1,7 +1,7 @@
 import { operationKinds } from "./operation-kinds.ts";
 import { nodeFileSystem, openJournal } from "@holdfast/recovery-journal";
 import type { FileSystem, JournalOwner } from "@holdfast/recovery-journal";
-import { systemClock, systemIds } from "@holdfast/shared-process";
+import { CodedError, errnoOf, reasonOf, systemClock, systemIds } from "@holdfast/shared-process";
 import type { Clock, Ids } from "@holdfast/shared-process";
 import { OpenedStore } from "./session-store.ts";
 import type { OpenStoreResult } from "./store-contract.ts";
@@ -88,6 +88,14 @@ export async function openSessionStore(options: OpenStoreOptions): Promise<OpenS
   } catch (error) {
     writer?.[Symbol.dispose]();
     await journal.close();
+    // Nothing that passes by itself, unlike an error of the disk.
+    if (isNoTranscript(error)) return { kind: "refused", reason: `${reasonOf(error)}${WAY_OUT}`, mayPass: false };
     throw error;
   }
 }
+
+const NO_FILE: ReadonlySet<unknown> = new Set(["EISDIR", "ELOOP", "ENOTDIR", "ENXIO", "EACCES", "EPERM"]);
+
+/** Whether something else is in a transcript's place, or this user may not read and write it. */
+const isNoTranscript = (error: unknown): boolean =>
+  NO_FILE.has(errnoOf(error)) || (error instanceof CodedError && error.code === "not_a_file");

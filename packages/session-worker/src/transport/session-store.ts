@@ -166,9 +166,7 @@ export class OpenedStore implements SessionStore {
   }
 
   #repeat(requestId: string, outcome: JsonObject | null): AdmitResult {
-    if (outcome) {
-      return { kind: "repeated", ...settledOf(outcome) };
-    }
+    if (outcome) return { kind: "repeated", ...settledOf(outcome) };
     const action = [...this.#actions.values()].find((open) => open.requestId === requestId);
     invariant(action, "a request without an outcome has an open action");
     return { kind: "repeated", actionId: action.actionId, cursor: action.before, settled: null };
@@ -179,6 +177,7 @@ export class OpenedStore implements SessionStore {
     const actionId = ids.newId();
     // A notice that nobody was attached for (a new shell, variables lost) belongs to what is asked next.
     const before = this.#noticesFrom ?? this.endCursor;
+    this.keepName();
     this.#unsaid.say();
     this.append({ type: "prompt_accepted", actionId, kind, text, requestId });
     const sequence = writer.end?.sequence ?? 0;
@@ -231,6 +230,10 @@ export class OpenedStore implements SessionStore {
     const stamped = this.#parts.writer.append(event);
     collectEnd(this.#ends, event);
     return stamped;
+  }
+
+  keepName(): void {
+    this.#parts.writer.keepName();
   }
 
   sync(): Promise<void> {

@@ -69,6 +69,8 @@ export interface SessionStore {
   dispatch(actionId: string): Promise<void>;
   /** Appends one event (not synced) and returns it stamped; a write failure throws `CodedError("disk_full")`. */
   append(event: EventBody): SessionEvent;
+  /** A transcript that somebody removed or moved is written anew. Throws `CodedError("disk_full")`, `("log_lost")`: it cannot be. */
+  keepName(): void;
   /** Syncs the transcript. */
   sync(): Promise<void>;
   /** Syncs the transcript, then ends the action's token. Unknown or settled actions are counted and change nothing. */

@@ -1,4 +1,4 @@
-import { findLine, lastLine, nodeFileSystem, readLines } from "@holdfast/recovery-journal";
+import { findLine, lastLine, nodeFileSystem, readBounded, readLines } from "@holdfast/recovery-journal";
 import type { FileSystem } from "@holdfast/recovery-journal";
 import { readHead } from "./cursor.ts";
 import type { LineHead } from "./cursor.ts";
@@ -19,6 +19,12 @@ export interface PlacedLine {
 }
 
 export const transcriptAt = (path: string, fs: FileSystem = nodeFileSystem): TranscriptFile => ({ path, fs });
+
+/** Why what is in a transcript's place cannot be read as one; `null` where it can, or nothing is there. */
+export function whyUnreadable({ path, fs }: TranscriptFile): string | null {
+  const read = readBounded(fs, path, 0);
+  return read.kind === "unreadable" ? `${path} cannot be read: ${read.errno}` : null;
+}
 
 /** No event has a NUL in it: a power cut leaves them where a part of a line did not reach the disk and its end did. */
 const isWhole = (line: string): boolean => !line.includes("\0");

@@ -76,6 +76,12 @@ export class TranscriptWriter implements Disposable {
     return event;
   }
 
+  /** Readers open it by its name: one that was taken away is given back, with all that was written. Throws as `LineLog.keepName`. */
+  keepName(): void {
+    // With the pool a flush of the old file may be on its way; that engine's writers follow each other within seconds.
+    if (this.#flushFd === null) this.#log.keepName();
+  }
+
   /** Durable up to what was appended before the call; callers of one turn of the loop share a flush, and flushes do not overlap. */
   sync(): Promise<void> {
     this.#next ??= this.#flushAfter(this.#running);

@@ -43,6 +43,7 @@ class ScriptedAgent implements Agent {
 
 let directory: string;
 let full: boolean;
+let ahead: number;
 let store: SessionStore;
 let agent: ScriptedAgent;
 let session: Session;
@@ -56,13 +57,14 @@ const disk: FileSystem = {
 };
 /** Retries come at once. */
 const clock: Clock = {
-  now: () => systemClock.now(),
+  now: () => systemClock.now() + ahead,
   monotonic: () => systemClock.monotonic(),
   setTimer: (_delayMs, callback) => systemClock.setTimer(0, callback),
 };
 
 beforeEach(async () => {
   full = false;
+  ahead = 0;
   directory = mkdtempSync(join(tmpdir(), "holdfast-session-"));
   const opened = await openSessionStore({
     directory,
@@ -177,6 +179,18 @@ describe("a session", () => {
     expect(transcript()).toContain('"stopReason":"interrupted"');
     expect(store.actions().map((action) => action.actionId)).toEqual([waiting.actionId]);
     expect(agent.runs).toEqual([actionId]);
+  });
+
+  it("was last active with its last work: what ends it is none", async () => {
+    const before = session.report.lastActivityAt;
+    ahead = 60_000;
+    agent.host.ended(await run(), end);
+    await until(() => session.isIdle);
+    const { lastActivityAt } = session.report;
+    expect(lastActivityAt).toBeGreaterThanOrEqual(before + ahead);
+    ahead = 120_000;
+    session.close("cancelled");
+    expect(session.report.lastActivityAt).toBe(lastActivityAt);
   });
 
   it("refuses what cannot be run or would be too much to queue", async () => {

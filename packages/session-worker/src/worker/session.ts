@@ -82,7 +82,8 @@ export class Session {
     try {
       result = await store.admit(params);
     } catch (error) {
-      this.#degrade(error);
+      // What stands in the place of a file can be moved out: nothing was written, and the next one is tried anew.
+      if (codeOf(error) !== "log_lost") this.#degrade(error);
       throw toProtocolError(error);
     } finally {
       this.#admitting -= 1;
@@ -143,7 +144,8 @@ export class Session {
   }
 
   #apply(event: QueueEvent): void {
-    this.#lastActivityAt = this.#options.clock.now();
+    // An end is nothing that the session did: whoever looks at it afterwards finds what was recorded before it.
+    if (event.type !== "close") this.#lastActivityAt = this.#options.clock.now();
     const { state, effects } = reduce(this.#queue, event);
     this.#queue = state;
     for (const effect of effects) void this.#perform(effect);

@@ -153,7 +153,9 @@ export class Worker implements WorkerService {
   }
 
   createViewer(peer: Peer, { from, follow }: { from?: string | undefined; follow: boolean }): Viewer {
-    return new Viewer({ peer, store: this.#serving().store, from, follow });
+    const { store } = this.#serving();
+    store.keepName();
+    return new Viewer({ peer, store, from, follow });
   }
 
   stop({ stopId, goal, force }: WorkerStopParams): WorkerStopAnswer {

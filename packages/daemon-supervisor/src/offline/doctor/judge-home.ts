@@ -108,7 +108,7 @@ function daemonFindings({ home, owner, answer, version }: SeenHome): Finding[] {
   }
 }
 
-function requestFindings({ home, requests, requestsAside }: SeenHome): Finding[] {
+function requestFindings({ home, requests, requestsAside, answer }: SeenHome): Finding[] {
   const found = requestsAside.map((path) =>
     told(
       { kind: "requests_set_aside", subject: path, reason: "it was found damaged; the daemon has a new one" },
@@ -117,7 +117,12 @@ function requestFindings({ home, requests, requestsAside }: SeenHome): Finding[]
   );
   if (requests.kind === "refused") {
     const isDamage = requests.why === "corrupt" || requests.why === "oversize";
-    const repair = isDamage ? "the next request puts it aside; what it remembered is forgotten" : undefined;
+    // A journal that a daemon has open is written behind what is damaged, and read again by its successor.
+    const when =
+      answer.kind === "none"
+        ? "the first request to the next daemon puts it aside"
+        : "the next request puts it aside, or, where the daemon has it open, the first one after agent daemon restart, which keeps the workers";
+    const repair = isDamage ? `${when}; what it remembered is forgotten` : undefined;
     const reason = `${requests.path}: ${requests.message}`;
     return [...found, told({ kind: "requests_damaged", subject: home, reason }, repair)];
   }

@@ -1,6 +1,8 @@
 import type { Assertion } from "@holdfast/client/protocol";
 import { DEGRADED_MS } from "../../times.ts";
+import { UNWRITTEN } from "../../rows.ts";
 import { repairable, told } from "./finding.ts";
+import { fileFindings, reopen } from "./judge-files.ts";
 import { unreadFindings } from "./judge-unread.ts";
 import type { Finding, SeenHome, SeenSession } from "./seen.ts";
 import { holdsRecord, isDamaged } from "./served.ts";
@@ -20,6 +22,7 @@ export function judgeSession(seen: SeenSession, { now, answer: { kind: daemon } 
     ...failureFindings(seen),
     ...doubtFindings(seen),
     ...journalFindings(seen),
+    ...fileFindings(seen),
   ];
 }
 
@@ -125,11 +128,17 @@ function stopFindings(seen: SeenSession, now: number): Finding[] {
   ];
 }
 
-function failureFindings({ sessionId: subject, record, descriptor, row, journal }: SeenSession): Finding[] {
+/** A disk that takes nothing is waited for; a file that took nothing is not written to again by the same worker. */
+const takesAgain = (reason: string, subject: string): string =>
+  reason === "disk_full" || reason.startsWith(UNWRITTEN)
+    ? "it goes on by itself once the disk takes it"
+    : reopen(subject);
+
+function failureFindings({ sessionId: subject, record, descriptor, row, journal, transcript }: SeenSession): Finding[] {
   if (record?.kind !== "record") return [];
   const { failure: kept, secretNames } = record.record;
   if (row?.state === "ready" && row.reason !== null)
-    return [told({ kind: "session_degraded", subject, reason: row.reason }, `agent session show ${subject}`)];
+    return [told({ kind: "session_degraded", subject, reason: row.reason }, takesAgain(row.reason, subject))];
   const recorded = descriptor !== null && "descriptor" in descriptor ? descriptor.descriptor : null;
   const failure = kept ?? (recorded?.lifecycle === "failed" ? recorded : null);
   const isFailed = row === null ? failure !== null : row.state === "failed";
@@ -138,7 +147,8 @@ function failureFindings({ sessionId: subject, record, descriptor, row, journal 
   const reason = row?.reason ?? failure?.reason ?? "its reason was not recorded";
   const resume = ["agent session resume", subject, ...names.map((name) => `--env ${name}`)].join(" ");
   const isServable = journal.kind === "fresh" || (journal.kind === "ok" && journal.quarantines.length === 0);
-  const next = isServable ? resume : `first what is told of its journal, then ${resume}`;
+  const first = isServable ? (transcript?.kind === "unreadable" ? "transcript" : null) : "journal";
+  const next = first === null ? resume : `first what is told of its ${first}, then ${resume}`;
   return [told({ kind: "session_failed", subject, reason }, next)];
 }
 

@@ -1,10 +1,27 @@
+import { reopen } from "./judge-files.ts";
 import { told } from "./finding.ts";
 import type { Finding, SeenSession } from "./seen.ts";
 import { holdsRecord, isDamaged, isServed } from "./served.ts";
 
 /** Pure: records that say less than there is to say: one that a daemon has in memory, that may not be read, or can be read again. */
 export const unreadFindings = (seen: SeenSession): Finding[] =>
-  isServed(seen) ? heldFindings(seen) : [...deniedFindings(seen), ...mendedFindings(seen)];
+  isFolderGone(seen)
+    ? goneFindings(seen)
+    : isServed(seen)
+      ? heldFindings(seen)
+      : [...deniedFindings(seen), ...mendedFindings(seen)];
+
+/** Only the daemon still knows it: nothing on disk names it. Of one that it runs, it has the record in memory. */
+const isFolderGone = (seen: SeenSession): boolean =>
+  seen.row !== null && seen.record === null && seen.descriptor === null && !holdsRecord(seen);
+
+function goneFindings({ sessionId: subject, row }: SeenSession): Finding[] {
+  const isQuarantined = row?.state === "quarantined";
+  const forget = `${isQuarantined ? "agent daemon restart, which keeps the workers," : `agent session delete ${subject}`} forgets it`;
+  return [
+    told({ kind: "session_unreadable", subject, reason: "its folder is gone" }, `put its folder back; or ${forget}`),
+  ];
+}
 
 const HELD = "; the daemon holds the session in memory and serves it";
 
@@ -30,7 +47,7 @@ function heldRecord({ sessionId: subject, record, denied, row }: SeenSession): F
   const rename = `agent session rename ${subject} ${row?.name ?? "NAME"}`;
   const next =
     record === null
-      ? `put its folder back, or make an empty one, sessions/${subject}; ${rename} writes its record anew`
+      ? `put its folder back, or make an empty one (mkdir -m 700 sessions/${subject}): ${rename} writes its record anew, ${reopen(subject)} the rest`
       : `${rename} writes it anew`;
   return [told({ kind: "session_unreadable", subject, reason: `${why}${HELD}` }, next)];
 }

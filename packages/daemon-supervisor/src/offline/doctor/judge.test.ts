@@ -57,6 +57,7 @@ const session: SeenSession = {
   intents: [],
   denied: [],
   journal: { kind: "fresh" },
+  transcript: null,
   life: { kind: "gone" },
   row: null,
 };
@@ -130,6 +131,7 @@ const cases: Readonly<Record<ProblemKind, Partial<Seen>>> = {
   journal_damaged: ofSession({ journal: refused("corrupt") }),
   journal_unreadable: ofSession({ journal: refused("unsupported-version") }),
   journal_quarantined: ofSession({ journal: { ...sound, quarantines } }),
+  transcript_damaged: ofSession({ transcript: { kind: "damaged", offset: 7 } }),
   requests_damaged: { requests: refused("corrupt") },
   requests_quarantined: { requests: { ...sound, quarantines } },
   requests_set_aside: { requestsAside: ["/h/journal.damaged-1"] },
@@ -206,7 +208,9 @@ describe("judge", () => {
         "descriptor_damaged",
       ]);
       const named = descriptorOf({}, { kind: "current", basis: "kernel-id" });
-      expect(kindsOf({ orphans: [orphan], ...ofSession({ row, descriptor: named }) })).toEqual(["leftover"]);
+      expect(kindsOf({ orphans: [orphan], ...ofSession({ row, descriptor: named, journal: sound }) })).toEqual([
+        "leftover",
+      ]);
       expect(kindsOf({ orphans: [orphan], ...ofSession({ row: null, descriptor: damaged }) })).toEqual([
         "leftover",
         "descriptor_damaged",
@@ -256,6 +260,15 @@ describe("judge", () => {
     );
   });
 
+  it("says who puts a damaged journal of requests aside: a daemon that lives has it open", () => {
+    const next = {
+      none: /^the first request to the next daemon/,
+      silent: /open, the first one after agent daemon restart/,
+    };
+    for (const kind of ["none", "silent"] as const)
+      expect(find({ requests: refused("corrupt"), answer: { kind } }).at(-1)?.problem.repair).toMatch(next[kind]);
+  });
+
   it("an owner that answers needs no assertion, whatever can be seen of it", () => {
     expect(kindsOf({ ...cases.owner_unknown, answer: answers })).toEqual([]);
   });
@@ -273,14 +286,6 @@ describe("judge", () => {
   it("I142 one session's trouble hides no other's", () => {
     const sessions = [...(cases.descriptor_damaged.sessions ?? []), ...(cases.session_failed.sessions ?? [])];
     expect(kindsOf({ sessions })).toEqual(["descriptor_damaged", "session_failed"]);
-  });
-
-  it("tells of a failed session with a damaged journal to mend that first", () => {
-    const [failed] = find(ofSession({ row: rowOf("failed", "bad"), journal: refused("corrupt") }));
-    expect(failed?.problem).toMatchObject({
-      kind: "session_failed",
-      repair: expect.stringMatching(/^first .*journal/),
-    });
   });
 
   it("names the values that a failed session needs", () => {

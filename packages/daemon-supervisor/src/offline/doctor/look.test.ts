@@ -47,3 +47,25 @@ it("tells a record that may not be read from one that is damaged", async () => {
   const descriptor = `${home}/workers/${ID}.json`;
   expect((await lookAt(home, denying(descriptor))).sessions).toMatchObject([{ denied: [`${descriptor}: EACCES`] }]);
 });
+
+const line = (sequence: number): string =>
+  `${JSON.stringify({ cursor: `00000000-0000-4000-8000-000000000001:${sequence}`, type: "output", text: "x".repeat(900) })}\n`;
+
+it("tells what is in a transcript's place, and a line that says nothing wherever near its ends it is", async () => {
+  const path = `${home}/sessions/${ID}/transcript.jsonl`;
+  const look = async () => (await lookAt(home)).sessions[0]?.transcript;
+  expect(await look()).toEqual({ kind: "missing" });
+  mkdirSync(path, { mode: 0o700 });
+  expect(await look()).toEqual({ kind: "unreadable", why: `${path} cannot be read: EISDIR` });
+  rmSync(path, { recursive: true });
+  const lines = Array.from({ length: 300 }, (_, index) => line(index + 1));
+  const write = (at: number | null): void =>
+    writeFileSync(path, lines.map((text, index) => (index === at ? "garbage\n" : text)).join(""), { mode: 0o600 });
+  write(null);
+  expect(await look()).toBeNull();
+  for (const at of [0, 3, 299]) {
+    write(at);
+    const offset = lines.slice(0, at).join("").length;
+    expect(await look()).toEqual({ kind: "damaged", offset });
+  }
+});

@@ -19,6 +19,7 @@ import { canonical } from "../discover.ts";
 import { survey } from "../survey.ts";
 import type { Survey } from "../survey.ts";
 import { askDaemon } from "./answer.ts";
+import { transcriptFault } from "./look-transcript.ts";
 import { misplacedIn, unsafeBelow } from "./modes.ts";
 import type { Answer, Seen, SeenSession } from "./seen.ts";
 
@@ -99,7 +100,8 @@ function sessionsOf(looking: Looking): SeenSession[] {
   const descriptors = new Map(files.descriptors.map((read) => [read.sessionId, read]));
   const rows = new Map(answer.kind === "answers" ? answer.rows.map((row) => [row.sessionId, row]) : []);
   const parts: LifeParts = { home, fs, observer, scan: surveyed.scan, descriptors: files.descriptors };
-  return [...new Set([...records.keys(), ...descriptors.keys(), ...files.intents.keys()])].flatMap((sessionId) => {
+  const ids = [...records.keys(), ...descriptors.keys(), ...files.intents.keys(), ...rows.keys()];
+  return [...new Set(ids)].flatMap((sessionId) => {
     const known = {
       read: records.get(sessionId),
       descriptor: descriptors.get(sessionId),
@@ -139,6 +141,7 @@ function sessionOf(sessionId: string, { read, descriptor, intents, row }: Known,
       ...(descriptor?.kind === "damaged" ? deniedAt(fs, descriptorPath(home, sessionId)) : []),
     ],
     journal,
+    transcript: transcriptFault(fs, home, sessionId),
     life: isSound ? { kind: "gone" } : lifeOf(parts, sessionId),
     row,
   };

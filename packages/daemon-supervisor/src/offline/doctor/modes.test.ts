@@ -68,3 +68,17 @@ it("tells a home's folders in whose place something else is", () => {
     { folder: `${home}/logs`, reason: "it is a symbolic link", next: expect.anything() },
   ]);
 });
+
+it("tells what is in the place of the index of sessions, which every start does without", () => {
+  mkdirSync(`${home}/sessions/index`, { recursive: true, mode: 0o700 });
+  expect(misplacedIn(home)).toEqual([
+    {
+      folder: `${home}/sessions/index`,
+      reason: "it is not a file",
+      next: expect.stringContaining("makes the index anew"),
+    },
+  ]);
+  rmSync(`${home}/sessions/index`, { recursive: true });
+  writeFileSync(`${home}/sessions/index`, "", { mode: 0o600 });
+  expect(misplacedIn(home)).toEqual([]);
+});

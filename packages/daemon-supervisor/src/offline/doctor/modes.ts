@@ -1,7 +1,7 @@
 import { chmodSync, lstatSync, readdirSync } from "node:fs";
 import type { Stats } from "node:fs";
 import { errnoOf } from "@holdfast/shared-process";
-import { homeFolders, requestsFolder } from "../../home.ts";
+import { homeFolders, indexPath, requestsFolder } from "../../home.ts";
 
 /** What is unsafe in one directory, itself included. `paths`: those that can be made private, the directory first. */
 export type UnsafeFolder = { readonly folder: string; readonly reason: string } & (
@@ -61,8 +61,11 @@ function entriesOf(folder: string, { readdir = readdirSync, unread }: ModesLook)
   }
 }
 
-/** Where a home's folder has to be and something else is: no daemon starts there. */
-export const misplacedIn = (home: string): UnsafeFolder[] =>
+/** Where a home's folder, or its index of sessions, has to be and something else is. */
+export const misplacedIn = (home: string): UnsafeFolder[] => [...misplacedFolders(home), ...misplacedIndex(home)];
+
+/** No daemon starts there. */
+const misplacedFolders = (home: string): UnsafeFolder[] =>
   [...homeFolders.map((name) => `${home}/${name}`), requestsFolder(home)].flatMap((folder) => {
     const stats = statOf(folder);
     if (stats === null || stats.isDirectory()) return [];
@@ -71,6 +74,14 @@ export const misplacedIn = (home: string): UnsafeFolder[] =>
       untouchable(folder, reason, "put the folder back in its place; without one, the next start makes an empty one"),
     ];
   });
+
+/** Of no consequence but for the time that every start takes without one. */
+function misplacedIndex(home: string): UnsafeFolder[] {
+  const path = indexPath(home);
+  const stats = statOf(path);
+  if (stats === null || stats.isFile()) return [];
+  return [untouchable(path, "it is not a file", "move it out of the home: the next start makes the index anew")];
+}
 
 const isOpen = ({ mode }: Stats): boolean => (mode & OTHERS) !== 0;
 const untouchable = (folder: string, reason: string, next = "use a home of your own, of mode 700"): UnsafeFolder => ({

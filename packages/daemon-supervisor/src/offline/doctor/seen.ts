@@ -8,6 +8,7 @@ import type { RecordVerdict } from "@holdfast/session-worker/transport";
 import type { Orphan } from "../orphans.ts";
 import type { OfflineOwner } from "../owner.ts";
 import type { Unwritable } from "../unwritable.ts";
+import type { TranscriptFault } from "./look-transcript.ts";
 import type { UnsafeFolder } from "./modes.ts";
 
 /** What the daemon of a home says of itself and its sessions. */
@@ -33,6 +34,7 @@ export interface SeenSession {
   /** Its records that this user may not read, each with its errno: that says nothing about what stands in them. */
   readonly denied: readonly string[];
   readonly journal: JournalReport;
+  readonly transcript: TranscriptFault;
   /** Only of a session of which something is wrong. */
   readonly life: Life;
   /** As the daemon shows it; `null` where none answers, or it does not know it. */
