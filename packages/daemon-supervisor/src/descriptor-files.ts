@@ -12,7 +12,8 @@ import {
 import type { Descriptor } from "./descriptor.ts";
 import { readOlder } from "./older/form.ts";
 import type { OlderRecord } from "./older/form.ts";
-import { originalOf, workersFolder } from "./home.ts";
+import { workersFolder } from "./home.ts";
+import { originalOf } from "./originals.ts";
 import { isGoal, isStronger } from "./lifecycle/state.ts";
 import type { StopIntent } from "./lifecycle/state.ts";
 
@@ -89,8 +90,7 @@ function readDescriptor(fs: FileSystem, home: string, sessionId: string): Descri
   if (parsed.data.schemaVersion !== DESCRIPTOR_VERSION)
     return damaged(`its descriptor has version ${parsed.data.schemaVersion}`);
   if (parsed.data.sessionId !== sessionId) return damaged("its descriptor names another session");
-  const { lifelinePath, socketPath } = parsed.data.process;
-  const original = originalOf(fs, home, lifelinePath ?? socketPath);
+  const original = originalOf(fs, home, parsed.data.process);
   if (original !== null) return damaged(`its worker is one of ${original}, of which this home is a copy`);
   return { kind: "descriptor", sessionId, descriptor: parsed.data };
 }

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { tmpdir } from "node:os";
-import { basename, dirname, join } from "node:path";
+import { dirname, join } from "node:path";
 import { ensurePrivateDirectory, nodeFileSystem } from "@holdfast/recovery-journal";
 import { longestAside } from "@holdfast/session-worker/transport";
 import type { FileSystem } from "@holdfast/recovery-journal";
@@ -35,17 +35,6 @@ export function compareHomes(fs: FileSystem, home: string, named: string): "same
   } catch (error) {
     return errnoOf(error) === "ENOENT" || errnoOf(error) === "ENOTDIR" ? "gone" : "unknown";
   }
-}
-
-/**
- * The home that a path in `run/` of a record stands in, where that is not this one, or may not be: this home is a copy of it, and the
- * processes that its records name are the original's (I131, I147).
- */
-export function originalOf(fs: FileSystem, home: string, path: string): string | null {
-  const folder = dirname(path);
-  if (folder === runFolder(home) || basename(folder) !== "run") return null;
-  const compared = compareHomes(fs, home, dirname(folder));
-  return compared === "another" || compared === "unknown" ? dirname(folder) : null;
 }
 
 /** Tells homes apart in names that stand outside of them. */

@@ -3,7 +3,13 @@ import { readBounded, readJournal } from "@holdfast/recovery-journal";
 import type { FileSystem } from "@holdfast/recovery-journal";
 import { errnoOf, probeLifeline } from "@holdfast/shared-process";
 import type { EnvironmentScan, ProcessIdentity, ProcessObserver } from "@holdfast/shared-process";
-import { operationKinds, sessionDirectory, verdictOf } from "@holdfast/session-worker/transport";
+import {
+  SUPERVISOR_TITLE,
+  homesHeldBy,
+  operationKinds,
+  sessionDirectory,
+  verdictOf,
+} from "@holdfast/session-worker/transport";
 import { nullable, object, safeParse, string } from "zod/mini";
 import { MAX_DESCRIPTOR_BYTES } from "./descriptor-files.ts";
 import type { DescriptorRead } from "./descriptor-files.ts";
@@ -82,6 +88,11 @@ function olderLife(observer: ProcessObserver, record: OlderRecord): Life {
 /** The worker of another session or home, by what it says and holds itself: a record that was copied or misplaced names it (I147). */
 function isAnothers({ home, fs, scan }: LifeParts, sessionId: string, { pid }: ProcessIdentity): boolean {
   const found = scan.processes.find(({ identity }) => identity.pid === pid);
+  if (found?.command === SUPERVISOR_TITLE) {
+    // It writes the journal of a session that has no worker now.
+    const homes = homesHeldBy(pid).lifelines;
+    return homes.length > 0 && homes.every((other) => compareHomes(fs, home, other) === "another");
+  }
   if (!found || !isWorker(found)) return false;
   if (compareHomes(fs, home, found.values[HOME_NAME] ?? "") === "another") return true;
   const held = heldSession(found);
