@@ -1,4 +1,4 @@
-import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { Home } from "./support/home.ts";
@@ -48,6 +48,23 @@ it("I131 I147 a copy of a home signals no worker of the original, by no verb, an
   expect(isRunning(worker)).toBe(true);
   expect((await home.ok(["prompt", "s", "echo original"])).stdout).toBe("original\n");
   expect(home.worker(row).pid).toBe(worker.pid);
+});
+
+it("I131 I147 a copy that stands where its original was moved from leaves its worker alone, and the moved home has it", async () => {
+  await using home = await Home.open();
+  const worker = home.worker(await home.newSession("s"));
+  await home.ok(["daemon", "stop", "--keep-workers"]);
+  // A worker whose home is gone ends; this one does not see that it was.
+  home.freeze(worker);
+  const moved = `${home.path}-moved`;
+  renameSync(home.path, moved);
+  expect((await home.run(["cp", "-a", moved, home.path]).result()).code).toBe(0);
+  const plan = await home.ok(["ps", "--force-stop", "--yes"]);
+  expect(plan.stdout).not.toContain(String(worker.pid));
+  expect((await doctor(home)).filter(({ kind }) => kind === "leftover")).toEqual([]);
+  expect(isRunning(worker)).toBe(true);
+  await home.ok(["--home", moved, "ps", "--force-stop", "--yes"]);
+  expect(isRunning(worker)).toBe(false);
 });
 
 it("I131 a descriptor that was copied to another session's name: nobody is told to end the worker that it names", async () => {

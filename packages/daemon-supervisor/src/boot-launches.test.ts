@@ -179,6 +179,17 @@ it.each([
   },
 );
 
+it.each([
+  ["over which the record was written, counts no more", ["018c0000-0001-4000-8000-000000000001"], "stop"],
+  ["over which it was not written, counts", [], "replace"],
+] as const)("I129 a bare intent of before, %s", async (_what, overtaken, goal) => {
+  await new Catalog(home).update(sessionId, (record) => ({ ...record, wanted: "stopped", overtaken: [...overtaken] }));
+  writeFileSync(descriptorPath(home, sessionId), descriptorOf("stop"));
+  const bare = `${home}/workers/${sessionId}.018c0000-0001-4000-8000-000000000001.replace`;
+  writeFileSync(bare, "");
+  expect(await boot().published(sessionId)).toMatchObject({ intent: { goal } });
+});
+
 it("I142 a worker's record beside a session's that cannot be read is quarantined for that reason", () => {
   writeFileSync(sessionRecordPath(home, sessionId), "{");
   writeFileSync(descriptorPath(home, sessionId), descriptorOf("stop"));

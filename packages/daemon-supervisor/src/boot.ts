@@ -1,5 +1,6 @@
 import { shapeOf } from "./descriptor.ts";
 import type { Descriptor } from "./descriptor.ts";
+import { bareIntentOf } from "./descriptor-files.ts";
 import type { WorkerFiles } from "./descriptor-files.ts";
 import type { Context } from "./effects/context.ts";
 import { freshValues } from "./effects/context.ts";
@@ -20,7 +21,7 @@ import { OLDER_FORM } from "./older/form.ts";
 import { takeOlder } from "./older/take.ts";
 import type { OlderEnd } from "./older/take.ts";
 import { noteQuarantine } from "./records.ts";
-import type { Records } from "./records.ts";
+import type { KnownIntents, Records } from "./records.ts";
 import { isResting } from "./session-index/row.ts";
 import { sweepTemporary } from "./sweep.ts";
 
@@ -83,13 +84,15 @@ export function bootAll(context: Context, parts: BootParts): void {
     const { sessionId } = summary;
     const descriptor = named.get(sessionId) ?? null;
     const end = ended.get(sessionId) ?? null;
-    const bare = files.intents.get(sessionId) ?? null;
+    const names = files.intents.get(sessionId)?.paths ?? [];
     // It is left as it is, and its record is not read.
-    if (isResting(summary) && descriptor === null && end === null && bare === null) continue;
+    if (isResting(summary) && descriptor === null && end === null && names.length === 0) continue;
     if (context.catalog.quarantined.has(sessionId)) continue;
     const record = wholeRecord(context, sessionId);
     if (record === null) continue;
-    if (bare) records.knownIntents(sessionId, bare.paths);
+    const { standing, overtaken } = sortNames(names, record);
+    const bare = bareIntentOf(standing);
+    records.knownIntents(sessionId, { standing, overtaken });
     const fresh = freshValues(context, sessionId);
     const seen = {
       descriptor,
@@ -117,6 +120,12 @@ export function bootAll(context: Context, parts: BootParts): void {
     context.log.info({ sessionId, found, decision }, "boot");
     if (first) context.registry.enroll(sessionId, first.state, first.effects);
   }
+}
+
+/** Bare names that count, and those that the record was written over. */
+function sortNames(names: readonly string[], { overtaken = [] }: SessionRecord): KnownIntents {
+  const isOvertaken = (path: string): boolean => overtaken.some((stopId) => path.includes(`.${stopId}.`));
+  return { standing: names.filter((path) => !isOvertaken(path)), overtaken: names.filter(isOvertaken) };
 }
 
 /** `null`: it cannot be read now, which must not keep the home from its owner (I142). */

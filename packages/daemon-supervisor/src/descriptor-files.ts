@@ -1,5 +1,6 @@
 import { readPatiently } from "@holdfast/recovery-journal";
 import type { FileSystem } from "@holdfast/recovery-journal";
+import { basename } from "node:path";
 import { errnoOf } from "@holdfast/shared-process";
 import {
   DESCRIPTOR_FILE,
@@ -57,16 +58,24 @@ export function readWorkerFiles(fs: FileSystem, home: string): WorkerFiles {
     .map((sessionId) => readDescriptor(fs, home, sessionId));
   const intents = new Map<string, BareIntent>();
   for (const name of names) {
-    const [, sessionId, stopId, goal] = INTENT_FILE.exec(name) ?? [];
-    if (sessionId === undefined || stopId === undefined || goal === undefined || !isGoal(goal)) continue;
-    const intent = { stopId, goal, requestedAt: new Date(0).toISOString(), force: false };
-    const known = intents.get(sessionId);
-    // Of several names that a crash left, the strongest counts.
-    const counts = !known || isStronger(goal, known.intent.goal);
-    const paths = [...(known?.paths ?? []), `${workersFolder(home)}/${name}`];
-    intents.set(sessionId, { intent: counts ? intent : known.intent, paths });
+    const sessionId = INTENT_FILE.exec(name)?.[1];
+    if (sessionId === undefined) continue;
+    const bare = bareIntentOf([...(intents.get(sessionId)?.paths ?? []), `${workersFolder(home)}/${name}`]);
+    if (bare) intents.set(sessionId, bare);
   }
   return { descriptors, intents };
+}
+
+/** What bare names of one session say: of several that a crash left, the strongest counts. */
+export function bareIntentOf(paths: readonly string[]): BareIntent | null {
+  const intents = paths.flatMap((path) => {
+    const [, , stopId, goal] = INTENT_FILE.exec(basename(path)) ?? [];
+    if (stopId === undefined || goal === undefined || !isGoal(goal)) return [];
+    return [{ stopId, goal, requestedAt: new Date(0).toISOString(), force: false }];
+  });
+  const [first, ...others] = intents;
+  if (!first) return null;
+  return { intent: others.reduce((a, b) => (isStronger(b.goal, a.goal) ? b : a), first), paths };
 }
 
 function readDescriptor(fs: FileSystem, home: string, sessionId: string): DescriptorRead {

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { nodeFileSystem, openJournal } from "@holdfast/recovery-journal";
@@ -112,4 +112,15 @@ it("I131 I147 the worker of another home, of whose files this home has a copy, i
   await writtenBy({ ...self });
   expect(look([{ ...worker(home), identity: self }])).toMatchObject({ kind: "alive" });
   expect(look([{ ...worker(original), identity: self }])).toEqual({ kind: "gone" });
+});
+
+it("I131 I147 the daemon of another home that writes what this one has a copy of is not this session's", async () => {
+  const original = `${home}-original`;
+  prepareHome(nodeFileSystem, original);
+  await writtenBy({ ...self });
+  const supervisor: FoundProcess = { identity: self, command: "holdfastd", ppid: 1, values: {} };
+  expect(look([supervisor])).toMatchObject({ kind: "alive" });
+  const held = openSync(`${original}/run/owner-1.alive`, "w");
+  onTestFinished(() => closeSync(held));
+  expect(look([supervisor])).toEqual({ kind: "gone" });
 });

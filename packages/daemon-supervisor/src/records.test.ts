@@ -294,7 +294,7 @@ it("I130 I168 a bare intent that a start has found is durable before the stop go
   const catalog = new Catalog("", disk);
   const options = { home: "", fs: disk, clock: systemClock, catalog, epoch: 3, isOwner: () => true };
   const writer = new Records(options);
-  writer.knownIntents(sessionId, [path]);
+  writer.knownIntents(sessionId, { standing: [path], overtaken: [] });
   disk.inject({ call: "write", errno: "ENOSPC", lasting: true });
   const state: State = { ...finalizing, intent: intentOf("stop", "s") };
   await writer.persist(sessionId, { state, last: state, request: null });
@@ -316,6 +316,22 @@ it("I109 I129 a record that a start has found is durable before the descriptor b
   await writer.persist(sessionId, { state: null, last: finalizing, request: null });
   const wanted = [...disk.crashStates()].map((state) => new Catalog("", state).get(sessionId)?.wanted);
   expect(new Set(wanted)).toEqual(new Set(["stopped"]));
+});
+
+it("I129 a record that is written while a bare intent stands names it as overtaken: a crash may come before that goes", async () => {
+  const { fs, free } = fullDisk();
+  const { catalog } = await records(fs, fs);
+  let broken = true;
+  const failing: FileSystem = { ...fs, unlink: (path) => (broken ? refuse("EIO") : fs.unlink(path)) };
+  const writer = new Records({ home, fs: failing, clock: systemClock, catalog, epoch: 3, isOwner: () => true });
+  const replacing: State = { ...stopping, intent: intentOf("replace", "t") };
+  await writer.persist(sessionId, { state: replacing, last: ready, request: null });
+  free();
+  await expect(writer.persist(sessionId, { state: stopping, last: replacing, request: null })).rejects.toThrow("EIO");
+  expect(new Catalog(home).get(sessionId)).toMatchObject({ wanted: "stopped", overtaken: ["t"] });
+  broken = false;
+  await writer.persist(sessionId, { state: stopping, last: stopping, request: null });
+  expect(readdirSync(join(home, "workers"))).toEqual([`${sessionId}.json`]);
 });
 
 it("I129 a bare intent that another one replaced is gone for good before that one counts", async () => {

@@ -1,4 +1,4 @@
-import { dirname } from "node:path";
+import { basename, dirname } from "node:path";
 import {
   createMarkerFile,
   isDiskFull,
@@ -25,6 +25,13 @@ import { durableShape } from "./lifecycle/durable.ts";
 import type { LaunchTime, State, StopIntent } from "./lifecycle/state.ts";
 import { checkOwner } from "./ownership/check-owner.ts";
 import type { Persisted, RequestStamp } from "./registry-ports.ts";
+
+/** Paths of bare intents that a start has found. */
+export interface KnownIntents {
+  readonly standing: readonly string[];
+  /** Those that the session's record was written over. */
+  readonly overtaken: readonly string[];
+}
 
 interface RecordsOptions {
   readonly home: string;
@@ -85,8 +92,9 @@ export class Records {
     this.#written.set(sessionId, UNKNOWN);
   }
 
-  knownIntents(sessionId: string, paths: readonly string[]): void {
-    this.#intents.set(sessionId, paths);
+  knownIntents(sessionId: string, { standing, overtaken }: KnownIntents): void {
+    if (standing.length > 0) this.#intents.set(sessionId, standing);
+    this.#stray(sessionId, overtaken);
   }
 
   /** A session without a registration: only its record is written, and no bare name says otherwise any more. */
@@ -95,7 +103,7 @@ export class Records {
     const record = catalog.get(sessionId);
     const isAsItIs = record !== undefined && catalog.assumed(sessionId) === change(record).wanted;
     try {
-      await this.change(sessionId, change);
+      await this.change(sessionId, (now) => this.#overtaking(change(now), null));
     } catch (error) {
       // Its bare intent says the same already, and stays until the record can (I168).
       if (isAsItIs && saysDiskFull(error)) return;
@@ -137,8 +145,9 @@ export class Records {
   async #write(sessionId: string, { state, last, request }: Persisted): Promise<void> {
     const { catalog } = this.#options;
     const { wanted, failure, descriptor, launches } = durableShape(state ?? last);
+    const intent = intentOf(state ?? last);
     await catalog.update(sessionId, (record) => ({
-      ...withLaunches(withRequest(record, request), state === null ? [] : launches),
+      ...this.#overtaking(withLaunches(withRequest(record, request), state === null ? [] : launches), intent),
       wanted,
       failure: state === null ? null : failure,
       lastError: failure?.reason ?? (state?.name === "ready" ? null : record.lastError),
@@ -147,6 +156,18 @@ export class Records {
     else if (descriptor !== "keep") await this.#replace(sessionId, descriptor);
     // Said in full now, or rescinded: it must not be found again by its bare name.
     await this.#dropBareIntents(sessionId);
+  }
+
+  /**
+   * A record that is written while other intents stand as bare names says that it comes after them: they go behind it, and a crash in
+   * between must not bring their goal back over this one (I129).
+   */
+  #overtaking(record: SessionRecord, intent: StopIntent | null): SessionRecord {
+    const { sessionId } = record;
+    const own = intent && intentPath(this.#options.home, sessionId, intent);
+    const others = [...(this.#intents.get(sessionId) ?? []), ...(this.#strays.get(sessionId) ?? [])];
+    const overtaken = others.filter((path) => path !== own).map((path) => basename(path).split(".")[1] ?? "");
+    return overtaken.length === 0 ? record : { ...record, overtaken };
   }
 
   async #removeUnwritten(sessionId: string, last: State): Promise<void> {

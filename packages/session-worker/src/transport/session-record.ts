@@ -29,6 +29,8 @@ export const sessionRecordSchema = looseObject({
   ),
   /** Recovery launches inside the budget's window: here, since one that cannot be spawned has no worker record to stand in. */
   launches: optional(array(object({ bootId: nullable(string()), at: number() }))),
+  /** Stop intents that stood as bare names when this was written, and that it replaces: they count no more, should they still be there. */
+  overtaken: optional(array(string())),
 });
 export type SessionRecord = Infer<typeof sessionRecordSchema>;
 export type Wanted = SessionRecord["wanted"];
