@@ -301,22 +301,32 @@ it("I130 I168 a bare intent that a start has found is durable before the stop go
   expect([...disk.crashStates()].filter((left) => !left.exists(path))).toEqual([]);
 });
 
-it("I109 I129 a record that a start has found is durable before the descriptor beside it goes", async () => {
-  const disk = new SimulatedDisk();
-  for (const folder of ["/sessions", "/workers"]) disk.mkdir(folder, 0o700);
-  await makeSession("", sessionRecordOf(sessionId), disk);
-  for (const folder of ["/", "/sessions"]) disk.fsync(disk.open(folder, 0));
-  // Whoever wrote it died before its name was synced.
-  disk.inject({ call: "fsync", errno: "EIO", pathEnds: `/${sessionId}` });
-  const first = new Catalog("", disk).update(sessionId, (record) => ({ ...record, wanted: "stopped" }));
-  await expect(first).rejects.toMatchObject({ code: "replaced_not_durable" });
-  const catalog = new Catalog("", disk);
-  const writer = new Records({ home: "", fs: disk, clock: systemClock, catalog, epoch: 3, isOwner: () => true });
-  await writer.persist(sessionId, { state: finalizing, last: finalizing, request: null });
-  await writer.persist(sessionId, { state: null, last: finalizing, request: null });
-  const wanted = [...disk.crashStates()].map((state) => new Catalog("", state).get(sessionId)?.wanted);
-  expect(new Set(wanted)).toEqual(new Set(["stopped"]));
-});
+it.each(["descriptor", "bare intent"])(
+  "I109 I129 a record that a start has found is durable before the %s beside it goes",
+  async (what) => {
+    const disk = new SimulatedDisk();
+    for (const folder of ["/sessions", "/workers"]) disk.mkdir(folder, 0o700);
+    await makeSession("", sessionRecordOf(sessionId), disk);
+    for (const folder of ["/", "/sessions"]) disk.fsync(disk.open(folder, 0));
+    // Whoever wrote it died before its name was synced.
+    disk.inject({ call: "fsync", errno: "EIO", pathEnds: `/${sessionId}` });
+    const first = new Catalog("", disk).update(sessionId, (record) => ({ ...record, wanted: "stopped" }));
+    await expect(first).rejects.toMatchObject({ code: "replaced_not_durable" });
+    const catalog = new Catalog("", disk);
+    const writer = new Records({ home: "", fs: disk, clock: systemClock, catalog, epoch: 3, isOwner: () => true });
+    const path = `/workers/${sessionId}.018c0000-0001-4000-8000-000000000001.stop`;
+    if (what === "bare intent") {
+      disk.plant(path, Buffer.from(""));
+      writer.knownIntents(sessionId, { standing: [path], overtaken: [] });
+    }
+    await writer.persist(sessionId, { state: finalizing, last: finalizing, request: null });
+    if (what === "descriptor") await writer.persist(sessionId, { state: null, last: finalizing, request: null });
+    const wanted = [...disk.crashStates()]
+      .filter((state) => !state.exists(path))
+      .map((state) => new Catalog("", state).get(sessionId)?.wanted);
+    expect(new Set(wanted)).toEqual(new Set(["stopped"]));
+  },
+);
 
 it("I129 a record that is written while a bare intent stands names it as overtaken: a crash may come before that goes", async () => {
   const { fs, free } = fullDisk();

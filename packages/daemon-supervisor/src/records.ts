@@ -230,7 +230,10 @@ export class Records {
     return true;
   }
 
+  /** Behind the records that say in full what they said, or rescind it. */
   async #dropBareIntents(sessionId: string): Promise<void> {
+    if (!this.#intents.has(sessionId) && !this.#strays.has(sessionId)) return;
+    await this.#options.catalog.settle(sessionId);
     this.#stray(sessionId, this.#intents.get(sessionId) ?? []);
     this.#intents.delete(sessionId);
     await this.#removeStrays(sessionId);

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { nodeFileSystem } from "@holdfast/recovery-journal";
 import type { FileSystem } from "@holdfast/recovery-journal";
+import { SimulatedDisk } from "@holdfast/recovery-journal/testing";
 import { createLifeline, createObserver, holdLifeline } from "@holdfast/shared-process";
 import type { ProcessObserver, Verdict } from "@holdfast/shared-process";
 import { afterEach, beforeEach, expect, it } from "vitest";
@@ -41,6 +42,15 @@ const epochOf = (result: ClaimResult): number | string =>
 it("takes an empty home as epoch 1, and no second claim while the owner lives", () => {
   expect(epochOf(claim(real))).toBe(1);
   expect(epochOf(claim(real))).toBe("alive");
+});
+
+it("I165 a claim whose name could not be synced at first is synced once more: a power cut does not give its epoch to another", () => {
+  const disk = new SimulatedDisk();
+  for (const folder of ["/h", "/h/owner", "/h/workers"]) disk.mkdir(folder, 0o700);
+  for (const folder of ["/", "/h"]) disk.fsync(disk.open(folder, 0));
+  disk.inject({ call: "fsync", errno: "EIO", pathEnds: "/owner" });
+  expect(epochOf(claim(real, { home: "/h", fs: disk }))).toBe(1);
+  expect([...disk.crashStates()].filter((state) => topOwner(state, "/h").kind === "none")).toEqual([]);
 });
 
 it("I132 takes a home whose owner's pid belongs to a stranger now", () => {

@@ -1,5 +1,12 @@
 import type { OwnerRecord } from "@holdfast/client/protocol";
-import { ensurePrivateDirectory, isInPlace, publishFile, removeFile, replaceFile } from "@holdfast/recovery-journal";
+import {
+  ensurePrivateDirectory,
+  isInPlace,
+  publishFile,
+  removeFile,
+  replaceFile,
+  syncDirectory,
+} from "@holdfast/recovery-journal";
 import type { FileSystem, PublishResult } from "@holdfast/recovery-journal";
 import type { ProcessIdentity, ProcessObserver } from "@holdfast/shared-process";
 import { epochsOf, ownerFolder, ownerPath, readOwner, topOwner } from "@holdfast/session-worker/transport";
@@ -116,7 +123,15 @@ const textOf = (record: OwnerRecord): string => `${JSON.stringify(record)}\n`;
 
 function publishRecord(fs: FileSystem, record: OwnerRecord): PublishResult {
   const publish = (): PublishResult => publishFile(fs, ownerPath(record.home, record.epoch), textOf(record));
-  return unlessInPlace(publish) ?? { kind: "published" };
+  const published = unlessInPlace(publish);
+  if (published) return published;
+  try {
+    // Once more, since an epoch that a power cut takes back is claimed again.
+    syncDirectory(fs, ownerFolder(record.home));
+  } catch {
+    // In place it is; a disk that refuses this keeps no home from its owner.
+  }
+  return { kind: "published" };
 }
 
 /**
