@@ -319,11 +319,12 @@ it.each(["descriptor", "bare intent"])(
       disk.plant(path, Buffer.from(""));
       writer.knownIntents(sessionId, { standing: [path], overtaken: [] });
     }
-    await writer.persist(sessionId, { state: finalizing, last: finalizing, request: null });
-    if (what === "descriptor") await writer.persist(sessionId, { state: null, last: finalizing, request: null });
+    const state: State = { ...finalizing, intent: intentOf("stop", "018c0000-0001-4000-8000-000000000001") };
+    await writer.persist(sessionId, { state, last: state, request: null });
+    if (what === "descriptor") await writer.persist(sessionId, { state: null, last: state, request: null });
     const wanted = [...disk.crashStates()]
-      .filter((state) => !state.exists(path))
-      .map((state) => new Catalog("", state).get(sessionId)?.wanted);
+      .filter((left) => !left.exists(path))
+      .map((left) => new Catalog("", left).get(sessionId)?.wanted);
     expect(new Set(wanted)).toEqual(new Set(["stopped"]));
   },
 );
