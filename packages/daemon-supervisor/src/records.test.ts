@@ -310,7 +310,8 @@ it.each(["descriptor", "bare intent"])(
     for (const folder of ["/", "/sessions"]) disk.fsync(disk.open(folder, 0));
     // Whoever wrote it died before its name was synced.
     disk.inject({ call: "fsync", errno: "EIO", pathEnds: `/${sessionId}` });
-    const first = new Catalog("", disk).update(sessionId, (record) => ({ ...record, wanted: "stopped" }));
+    const ended = { wanted: "stopped", failure: null } as const;
+    const first = new Catalog("", disk).update(sessionId, (record) => ({ ...record, ...ended }));
     await expect(first).rejects.toMatchObject({ code: "replaced_not_durable" });
     const catalog = new Catalog("", disk);
     const writer = new Records({ home: "", fs: disk, clock: systemClock, catalog, epoch: 3, isOwner: () => true });
@@ -319,7 +320,8 @@ it.each(["descriptor", "bare intent"])(
       disk.plant(path, Buffer.from(""));
       writer.knownIntents(sessionId, { standing: [path], overtaken: [] });
     }
-    const state: State = { ...finalizing, intent: intentOf("stop", "018c0000-0001-4000-8000-000000000001") };
+    const intent = intentOf("stop", "018c0000-0001-4000-8000-000000000001");
+    const state: State = { ...finalizing, launches: [], intent };
     await writer.persist(sessionId, { state, last: state, request: null });
     if (what === "descriptor") await writer.persist(sessionId, { state: null, last: state, request: null });
     const wanted = [...disk.crashStates()]
