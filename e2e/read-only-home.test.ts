@@ -10,7 +10,7 @@ import { waitFor } from "./support/wait-for.ts";
 const failureIn = (stderr: string): unknown => JSON.parse(stderr.trim().split("\n").at(-1) ?? "").error;
 const FORCE_STOP = ["ps", "--force-stop", "--yes", "--json"];
 
-it("I129 ps --force-stop of a read-only home ends neither daemon nor worker, and names both with why", async () => {
+it("I129 ps --force-stop of a read-only home ends neither daemon nor worker, and names both with why; nor does a restart", async () => {
   await using home = await Home.open();
   const disk = strictDisk(home);
   const row = await home.newSession("a");
@@ -28,6 +28,8 @@ it("I129 ps --force-stop of a read-only home ends neither daemon nor worker, and
   expect([dry?.code, JSON.parse(dry?.stdout ?? "")]).toMatchObject([0, { plan: [], failed }]);
   expect([stopped?.code, JSON.parse(stopped?.stdout ?? "")]).toMatchObject([1, { stopped: [], kept: [], failed }]);
   expect(stopped?.stderr).toContain(`cannot stop: worker of a, pid ${worker.pid}`);
+  const [restarted] = await disk.sealed(async () => [await home.agent(["daemon", "restart", "--json"])]);
+  expect([restarted?.code, failureIn(restarted?.stderr ?? "")]).toMatchObject([3, { code: "daemon_start_failed" }]);
   expect([daemon, worker].map((one) => isRunning(one))).toEqual([true, true]);
   expect((await home.ok(["prompt", "a", "echo served"])).stdout).toBe("served\n");
 }, 90_000);

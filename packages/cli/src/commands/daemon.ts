@@ -1,4 +1,5 @@
 import type { DaemonStatus } from "@holdfast/client/protocol";
+import { ProtocolError } from "@holdfast/client/protocol";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Command } from "commander";
 import type { Context } from "../context.ts";
@@ -30,6 +31,7 @@ export function addDaemon(daemon: Command, invocation: Invocation): void {
   const restart = daemon.command("restart").description("a new one; sessions keep running");
   invocation.handle(examples(restart, "agent daemon restart"), async (context) => {
     const { stopDaemon } = await import("../stop-daemon.ts");
+    await refuseUnwritable(context);
     await stopDaemon(context, "keep_workers");
     await start(context);
   });
@@ -118,6 +120,16 @@ async function announceServing(context: Context, ended: AbortSignal): Promise<vo
       return await context.say(`serving ${home} (pid ${process.pid}); Ctrl-C leaves the workers running`);
     await sleep(SERVING_POLL_MS);
   }
+}
+
+/** What the daemon that runs has in memory alone ends with it: it is left where no other one could follow. */
+async function refuseUnwritable({ options: { home } }: Context): Promise<void> {
+  const { unwritableIn } = await import("@holdfast/daemon-supervisor/offline");
+  const [found] = unwritableIn(home);
+  if (!found) return;
+  throw new ProtocolError("daemon_start_failed", `nothing was ended, as no other daemon could start: ${found.reason}`, {
+    hint: "agent doctor tells what cannot be written",
+  });
 }
 
 async function start(context: Context): Promise<void> {

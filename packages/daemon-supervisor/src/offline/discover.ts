@@ -55,8 +55,8 @@ export function discoverHomes(first: string, scan: EnvironmentScan): DiscoveredH
     const held = isSupervisor ? homesHeldBy(found.identity.pid).lifelines : [];
     for (const path of held) add(home !== undefined && canonical(home) === path ? home : path).holders.push(found);
     // Started in the foreground, a supervisor may have another home in its environment than the one it serves.
-    const isWorker = found.values[GENERATION_NAME] !== undefined;
-    if (home !== undefined && isAbsolute(home) && (isWorker || (isSupervisor && held.length === 0))) add(home);
+    const isLaunched = found.values[GENERATION_NAME] !== undefined;
+    if (home !== undefined && isAbsolute(home) && (isLaunched || (isSupervisor && held.length === 0))) add(home);
   }
   return [...homes.values()].map(({ home, holders }) => {
     const pids = new Set(holders.map(({ identity }) => identity.pid));

@@ -9,7 +9,7 @@ import { checkEnvironment } from "./environment.ts";
 import { untilReady } from "./ready.ts";
 import { requireFolder } from "../folder.ts";
 import type { Services } from "./services.ts";
-import { endWritten } from "./unwritten.ts";
+import { endWritten, goesOn } from "./unwritten.ts";
 
 /** The explicit way back (I129): from stopped, archived, failed, passivated, and over a stop that is under way. */
 export function resume(
@@ -119,9 +119,7 @@ async function dispatchResume(
 
 async function drained({ context }: Services, sessionId: string): Promise<void> {
   if (await context.registry.drained({ sessionId })) return;
-  throw new ProtocolError("timeout", "the session's records take long to be written; the resume goes on", {
-    hint: "agent session show tells how far it is",
-  });
+  throw goesOn(context.registry, sessionId, "the resume");
 }
 
 function notRunning({ context }: Services, sessionId: string): ProtocolError {

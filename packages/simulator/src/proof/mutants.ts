@@ -131,7 +131,7 @@ export const mutants: readonly Mutant[] = [
     file: registry,
     from: "if (isOvertaken && isEnding(registration.state)) return false;",
     to: "if (isEnding(registration.state) || !isOvertaken) return false;",
-    caughtBy: { by: "simulation", seed: 25 },
+    caughtBy: { by: "simulation", seed: 47 },
   },
   {
     name: "a journal is settled that a living worker writes",
@@ -159,21 +159,21 @@ export const mutants: readonly Mutant[] = [
     file: "daemon-supervisor/src/lifecycle/boot.ts",
     from: 'const ending = ({ intent, wanted }: Found): boolean => intent !== null || wanted !== "running";',
     to: "const ending = ({ intent }: Found): boolean => intent !== null && false;",
-    caughtBy: { by: "simulation", seed: 35 },
+    caughtBy: { by: "simulation", seed: 45 },
   },
   {
     name: "an owner that lives is taken for gone",
     file: "daemon-supervisor/src/ownership/judge.ts",
     from: 'return { kind: "alive", record };',
     to: 'return { kind: "free", why: "gone" };',
-    caughtBy: { by: "simulation", seed: 23 },
+    caughtBy: { by: "simulation", seed: 87 },
   },
   {
     name: "a creation that is asked for again is made again",
     file: "daemon-supervisor/src/server/create.ts",
     from: "    if (made) {",
     to: "    if (made && made.sessionId === params.name) {",
-    caughtBy: { by: "simulation", seed: 5 },
+    caughtBy: { by: "simulation", seed: 2 },
   },
   {
     name: "a request that is remembered is admitted again",
@@ -201,6 +201,6 @@ export const mutants: readonly Mutant[] = [
     file: "daemon-supervisor/src/catalog.ts",
     from: "isResting(row) && fits(row, stampsOf(fs, home, sessionId))",
     to: "isResting(row)",
-    caughtBy: { by: "simulation", seed: 557 },
+    caughtBy: { by: "simulation", seed: 326 },
   },
 ];
