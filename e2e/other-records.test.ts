@@ -55,7 +55,8 @@ it("I163 a home whose owner is of another machine is refused, says what to do, a
   const refused = await home.agent(["prompt", "s", "echo never", "--json"]);
   expect([refused.code, errorCode(refused.stderr)]).toEqual([3, "daemon_not_running"]);
   const stopped = await home.agent(["ps", "--force-stop", "--yes", "--json"]);
-  expect([stopped.code, JSON.parse(stopped.stdout)]).toMatchObject([1, { stopped: [], failed: [{ kind: "daemon" }] }]);
+  const failed = [{ kind: "daemon" }, { kind: "worker", id: row.sessionId }];
+  expect([stopped.code, JSON.parse(stopped.stdout)]).toMatchObject([1, { stopped: [], failed }]);
   expect([home.ownerPath(), readFileSync(path, "utf8")]).toEqual([path, foreign]);
   expect([isRunning(home.worker(row)), home.supervisors()]).toEqual([true, []]);
   writeFileSync(path, own);
