@@ -1,27 +1,8 @@
-import type { SessionRow } from "@holdfast/client/protocol";
 import { expect, it } from "vitest";
-import { damagedRow } from "../../rows.ts";
-import { sessionRecordOf } from "../../session-record.testing.ts";
 import { judgeSession } from "./judge-session.ts";
 import type { SeenSession } from "./seen.ts";
+import { ID, rowOf, session } from "./seen.testing.ts";
 
-const ID = "01a2aaaa-0000-7000-8000-000000000001";
-const session: SeenSession = {
-  sessionId: ID,
-  record: { kind: "record", record: sessionRecordOf(ID) },
-  descriptor: null,
-  intents: [],
-  denied: [],
-  journal: { kind: "fresh" },
-  transcript: null,
-  life: { kind: "gone" },
-  row: null,
-};
-const rowOf = (state: SessionRow["state"], reason: string | null = null): SessionRow => ({
-  ...damagedRow(ID, ""),
-  state,
-  reason,
-});
 const sound = {
   kind: "ok",
   segment: 1,

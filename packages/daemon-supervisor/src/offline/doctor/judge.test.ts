@@ -1,14 +1,13 @@
 import { problemKinds } from "@holdfast/client/protocol";
-import type { ProblemKind, SessionRow } from "@holdfast/client/protocol";
+import type { ProblemKind } from "@holdfast/client/protocol";
 import type { JournalReport } from "@holdfast/recovery-journal";
 import { describe, expect, it } from "vitest";
 import { descriptorSchema } from "../../descriptor.ts";
-import { damagedRow } from "../../rows.ts";
 import { sessionRecordOf } from "../../session-record.testing.ts";
 import { judge } from "./examine.ts";
 import type { Finding, Seen, SeenSession } from "./seen.ts";
+import { ID, rowOf, session } from "./seen.testing.ts";
 
-const ID = "01a2aaaa-0000-7000-8000-000000000001";
 const NOW = Date.parse("2030-01-01T01:00:00.000Z");
 const identity = {
   machineId: "m",
@@ -50,22 +49,6 @@ const home: Seen = {
 };
 const answers = { kind: "answers", version: "2", status: "current", rows: [] } as const;
 
-const session: SeenSession = {
-  sessionId: ID,
-  record: { kind: "record", record: sessionRecordOf(ID) },
-  descriptor: null,
-  intents: [],
-  denied: [],
-  journal: { kind: "fresh" },
-  transcript: null,
-  life: { kind: "gone" },
-  row: null,
-};
-const rowOf = (state: SessionRow["state"], reason: string | null = null): SessionRow => ({
-  ...damagedRow(ID, ""),
-  state,
-  reason,
-});
 const unknown = { kind: "unknown", why: "other-host" } as const;
 
 function descriptorOf(
