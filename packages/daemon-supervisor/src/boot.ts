@@ -20,7 +20,7 @@ import { journalLife } from "./life.ts";
 import { OLDER_FORM } from "./older/form.ts";
 import { takeOlder } from "./older/take.ts";
 import type { OlderEnd } from "./older/take.ts";
-import { noteQuarantine } from "./records.ts";
+import { noteQuarantine } from "./quarantined.ts";
 import type { KnownIntents, Records } from "./records.ts";
 import { isResting } from "./session-index/row.ts";
 import { sweepTemporary } from "./sweep.ts";

@@ -1,25 +1,22 @@
-import { basename, dirname } from "node:path";
+import { basename } from "node:path";
 import {
-  createMarkerFile,
-  isDiskFull,
   ensurePrivateDirectory,
   mayBeInPlace,
   removeFile,
-  replaceFile,
   replaceFileAsync,
-  syncDirectory,
   syncDirectoryAsync,
   systemErrnoOf,
 } from "@holdfast/recovery-journal";
 import type { FileSystem } from "@holdfast/recovery-journal";
 import type { Clock } from "@holdfast/shared-process";
-import { errnoOf, reasonOf } from "@holdfast/shared-process";
+import { errnoOf } from "@holdfast/shared-process";
 import type { SessionRecord } from "@holdfast/session-worker/transport";
 import type { Catalog } from "./catalog.ts";
 import { saysDiskFull } from "./disk.ts";
 import { descriptorPath, encodeDescriptor, intentPath } from "./descriptor.ts";
 import type { DescriptorShape } from "./descriptor.ts";
 import { workersFolder } from "./home.ts";
+import { ensureMarker } from "./marker.ts";
 import { Lanes } from "./lanes.ts";
 import { durableShape } from "./lifecycle/durable.ts";
 import type { LaunchTime, State, StopIntent } from "./lifecycle/state.ts";
@@ -263,20 +260,6 @@ export class Records {
   }
 }
 
-/**
- * One that is there, by an earlier try or a predecessor, is as good once its name is synced. Where no inode is left the name is one more
- * of `other`, a file beside it: only the name counts (I168).
- */
-function ensureMarker(fs: FileSystem, path: string, other: string): void {
-  try {
-    createMarkerFile(fs, path);
-  } catch (error) {
-    if (isDiskFull(error)) fs.link(other, path);
-    else if (errnoOf(error) !== "EEXIST") throw error;
-    syncDirectory(fs, dirname(path));
-  }
-}
-
 /** One file holds a request's effect, its name and the names it brought: after any crash all are there, or none (I143, I59). */
 export function withRequest(record: SessionRecord, request: RequestStamp | null): SessionRecord {
   const { recentRequests = [] } = record;
@@ -303,20 +286,3 @@ const UNKNOWN = "";
 
 const intentOf = (state: State): StopIntent | null =>
   state.name === "stopping" || state.name === "finalizing" ? state.intent : null;
-
-export const notePath = (home: string, sessionId: string): string =>
-  `${workersFolder(home)}/${sessionId}.quarantine.json`;
-
-/** A note beside a record that could not be understood or proven; the record itself stays as it is. */
-export function noteQuarantine(
-  fs: FileSystem,
-  home: string,
-  note: { sessionId: string; reason: string; at: string },
-): string | null {
-  try {
-    replaceFile(fs, notePath(home, note.sessionId), `${JSON.stringify({ schemaVersion: 1, ...note })}\n`);
-    return null;
-  } catch (error) {
-    return reasonOf(error);
-  }
-}

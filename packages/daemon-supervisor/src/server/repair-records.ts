@@ -8,7 +8,8 @@ import { damagedFolder, sessionsFolder, timeInName, workersFolder } from "../hom
 import { lifeOf } from "../life.ts";
 import type { Life } from "../life.ts";
 import { scanHoldfast } from "../offline/discover.ts";
-import { notePath, withRequest } from "../records.ts";
+import { notePath } from "../quarantined.ts";
+import { withRequest } from "../records.ts";
 import type { RepairOrder } from "./repair.ts";
 import type { Services } from "./services.ts";
 

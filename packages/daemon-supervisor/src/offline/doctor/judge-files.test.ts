@@ -1,18 +1,7 @@
 import { expect, it } from "vitest";
 import { judgeSession } from "./judge-session.ts";
 import type { SeenSession } from "./seen.ts";
-import { ID, rowOf, session } from "./seen.testing.ts";
-
-const sound = {
-  kind: "ok",
-  segment: 1,
-  owner: { generation: "g", identity: {} },
-  released: true,
-  open: [],
-  remembered: [],
-  quarantines: [],
-  tornBytes: 0,
-} as const;
+import { ID, rowOf, session, sound } from "./seen.testing.ts";
 
 const nextOf = (more: Partial<SeenSession>) =>
   judgeSession({ ...session, ...more }, { now: 0, answer: { kind: "none" } }).map(({ problem }) => [

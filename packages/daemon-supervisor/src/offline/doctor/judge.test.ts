@@ -6,7 +6,7 @@ import { descriptorSchema } from "../../descriptor.ts";
 import { sessionRecordOf } from "../../session-record.testing.ts";
 import { judge } from "./examine.ts";
 import type { Finding, Seen, SeenSession } from "./seen.ts";
-import { ID, rowOf, session } from "./seen.testing.ts";
+import { ID, rowOf, session, sound } from "./seen.testing.ts";
 
 const NOW = Date.parse("2030-01-01T01:00:00.000Z");
 const identity = {
@@ -69,16 +69,6 @@ const refused = (why: Extract<JournalReport, { kind: "refused" }>["why"]): Journ
   offset: 9,
   message: "bad",
 });
-const sound = {
-  kind: "ok",
-  segment: 1,
-  owner: { generation: "g", identity: {} },
-  released: true,
-  open: [],
-  remembered: [],
-  quarantines: [],
-  tornBytes: 0,
-} as const;
 const quarantines = [{ id: "q1", evidence: "e", sha256: "0", why: "corrupt", reason: "words", at: 1 }] as const;
 const open = [
   { operationId: "a1", generation: "g", kind: "prompt", detail: {}, notes: [{ phase: "dispatched" }], sequence: 1 },

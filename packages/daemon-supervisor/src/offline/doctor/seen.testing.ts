@@ -21,3 +21,14 @@ export const rowOf = (state: SessionRow["state"], reason: string | null = null):
   state,
   reason,
 });
+/** Of a journal. */
+export const sound = {
+  kind: "ok",
+  segment: 1,
+  owner: { generation: "g", identity: {} },
+  released: true,
+  open: [],
+  remembered: [],
+  quarantines: [],
+  tornBytes: 0,
+} as const;
