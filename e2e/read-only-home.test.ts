@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { chmodSync, existsSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { Home } from "./support/home.ts";
@@ -57,6 +57,19 @@ it("I129 ps --force-stop of a home that takes no claim, which no look tells, end
   const again = await home.agent(FORCE_STOP);
   expect([again.code, JSON.parse(again.stdout)]).toMatchObject([0, { failed: [] }]);
 }, 90_000);
+
+it("I129 where no other daemon could take the home, as others may enter it, a forced stop and a restart end nothing", async () => {
+  await using home = await Home.open();
+  const [daemon, worker] = [home.daemon(), home.worker(await home.newSession("a"))];
+  chmodSync(home.path, 0o755);
+  const stopped = await home.agent(FORCE_STOP);
+  expect([stopped.code, JSON.parse(stopped.stdout)]).toMatchObject([1, { stopped: [], failed: [{}, {}] }]);
+  const restarted = await home.agent(["daemon", "restart", "--json"]);
+  expect([restarted.code, failureIn(restarted.stderr)]).toMatchObject([7, { code: "unsafe_directory" }]);
+  expect([daemon, worker].map((one) => isRunning(one))).toEqual([true, true]);
+  chmodSync(home.path, 0o700);
+  await home.ok(["daemon", "restart"]);
+});
 
 it("reads of a read-only home whose daemon and worker are gone read the state directory, and say why no daemon starts", async () => {
   await using home = await Home.open();

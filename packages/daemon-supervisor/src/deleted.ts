@@ -1,4 +1,5 @@
 import { basename } from "node:path";
+import type { SessionRow } from "@holdfast/client/protocol";
 import { removeTree } from "@holdfast/recovery-journal";
 import type { FileSystem } from "@holdfast/recovery-journal";
 import { CodedError, reasonOf } from "@holdfast/shared-process";
@@ -47,13 +48,23 @@ async function finishDeletion({ fs }: Context, path: string, requests: Requests)
   const read = readSessionRecordAt(fs, path, basename(path, SUFFIX));
   // It may be whole: a trace of requests is not removed for a look that failed.
   if (read.kind === "unreadable" && read.errno !== undefined) throw new CodedError(read.errno, read.reason);
-  const isRemembered = read.kind !== "record" || (await rememberDeleted(requests, read.record));
+  const isRemembered =
+    read.kind !== "record" || (await rememberDeleted(requests, read.record, rowOfDeleted(read.record)));
   discardDeleted(fs, path, isRemembered);
 }
 
-async function rememberDeleted(requests: Requests, record: SessionRecord): Promise<boolean> {
-  const row = rowOf({ record, state: null, report: null, quarantine: null });
-  const { creatingRequest, recentRequests = [] } = record;
+const rowOfDeleted = (record: SessionRecord): SessionRow =>
+  rowOf({ record, state: null, report: null, quarantine: null });
+
+/** The requests of which a session's record is the trace. */
+export type Requested = Pick<SessionRecord, "creatingRequest" | "recentRequests">;
+
+/** Remembers what a record that goes has remembered: a repeat takes no effect on whoever has its name next (I143). True when durable. */
+export async function rememberDeleted(
+  requests: Requests,
+  { creatingRequest, recentRequests = [] }: Requested,
+  row: SessionRow,
+): Promise<boolean> {
   const { requestId, hash } = creatingRequest;
   let isDurable = await requests.remember(requestId, { hash, sessionId: null, answer: { ...row, created: true } });
   for (const recent of recentRequests)

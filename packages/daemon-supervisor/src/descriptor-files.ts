@@ -17,6 +17,8 @@ import { workersFolder } from "./home.ts";
 import { originalOf } from "./originals.ts";
 import { isGoal, isStronger } from "./lifecycle/state.ts";
 import type { StopIntent } from "./lifecycle/state.ts";
+import type { KnownIntents } from "./records.ts";
+import type { SessionRecord } from "@holdfast/session-worker/transport";
 
 export const MAX_DESCRIPTOR_BYTES = 256 * 1024;
 
@@ -76,6 +78,15 @@ export function bareIntentOf(paths: readonly string[]): BareIntent | null {
   const [first, ...others] = intents;
   if (!first) return null;
   return { intent: others.reduce((a, b) => (isStronger(b.goal, a.goal) ? b : a), first), paths };
+}
+
+/** Bare names that count, and those that the record was written over. */
+export function sortNames(
+  names: readonly string[],
+  { overtaken = [] }: Pick<SessionRecord, "overtaken">,
+): KnownIntents {
+  const isOvertaken = (path: string): boolean => overtaken.some((stopId) => path.includes(`.${stopId}.`));
+  return { standing: names.filter((path) => !isOvertaken(path)), overtaken: names.filter(isOvertaken) };
 }
 
 function readDescriptor(fs: FileSystem, home: string, sessionId: string): DescriptorRead {

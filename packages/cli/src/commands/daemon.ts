@@ -31,7 +31,7 @@ export function addDaemon(daemon: Command, invocation: Invocation): void {
   const restart = daemon.command("restart").description("a new one; sessions keep running");
   invocation.handle(examples(restart, "agent daemon restart"), async (context) => {
     const { stopDaemon } = await import("../stop-daemon.ts");
-    await refuseUnwritable(context);
+    await requireSuccessor(context);
     await stopDaemon(context, "keep_workers");
     await start(context);
   });
@@ -123,13 +123,18 @@ async function announceServing(context: Context, ended: AbortSignal): Promise<vo
 }
 
 /** What the daemon that runs has in memory alone ends with it: it is left where no other one could follow. */
-async function refuseUnwritable({ options: { home } }: Context): Promise<void> {
-  const { unwritableIn } = await import("@holdfast/daemon-supervisor/offline");
-  const [found] = unwritableIn(home);
-  if (!found) return;
-  throw new ProtocolError("daemon_start_failed", `nothing was ended, as no other daemon could start: ${found.reason}`, {
-    hint: "agent doctor tells what cannot be written",
-  });
+async function requireSuccessor({ options: { home } }: Context): Promise<void> {
+  const [supervisor, { reasonOf }] = await Promise.all([
+    import("@holdfast/daemon-supervisor/offline"),
+    import("@holdfast/shared-process"),
+  ]);
+  try {
+    supervisor.requireSuccessor(home);
+  } catch (error) {
+    if (error instanceof ProtocolError) throw error;
+    const message = `nothing was ended, as no other daemon could start: ${reasonOf(error)}`;
+    throw new ProtocolError("daemon_start_failed", message, { hint: "agent doctor tells what cannot be written" });
+  }
 }
 
 async function start(context: Context): Promise<void> {

@@ -97,7 +97,11 @@ export class Ender {
   settleLeftover(sessionId: string): Promise<void> {
     const directory = `${sessionDirectory(this.#context.home, sessionId)}/journal`;
     const report = readJournal(directory, operationKinds, this.#context.fs);
-    if (report.kind !== "ok" || !report.open.some(isAction)) return Promise.resolve();
+    return report.kind === "ok" && report.open.some(isAction) ? this.settleRested(sessionId) : Promise.resolve();
+  }
+
+  /** What is under way in the files of a session that rests, and of which no process is left, is over; the files are nobody's then. */
+  settleRested(sessionId: string): Promise<void> {
     const isCurrent = (): boolean => this.#context.registry.newest(sessionId) === null;
     return this.#stores.inLane(sessionId, () => this.#settleFor(sessionId, { goal: "stop", isCurrent }, []));
   }

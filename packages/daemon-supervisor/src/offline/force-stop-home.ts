@@ -1,7 +1,6 @@
-import { removeFile, replaceFile } from "@holdfast/recovery-journal";
 import { CodedError, reasonOf, startIdOf } from "@holdfast/shared-process";
 import type { ProcessIdentity } from "@holdfast/shared-process";
-import { SUPERVISOR_TITLE, ownerFolder } from "@holdfast/session-worker/transport";
+import { SUPERVISOR_TITLE } from "@holdfast/session-worker/transport";
 import type { OwnerRecord } from "@holdfast/client/protocol";
 import { composeSupervisor } from "../compose.ts";
 import type { Supervisor } from "../compose.ts";
@@ -10,7 +9,7 @@ import { createLog } from "../log.ts";
 import { claimFor } from "../main.ts";
 import type { Ownership } from "../ownership/claim.ts";
 import { maintenanceIsOver } from "../ownership/maintenance.ts";
-import { withReserve } from "../ownership/reserve.ts";
+import { tryClaiming } from "../ownership/try-claiming.ts";
 import type { World } from "../world.ts";
 import { endLostSupervisor, endOwner } from "./end-process.ts";
 import { entriesOf, hasSessions, plannedHome, unrecordable } from "./force-stop-plan.ts";
@@ -88,13 +87,13 @@ async function takeHome(planned: PlannedHome, work: Work): Promise<Claimed | Ref
     if (owner.kind === "unknown") {
       // Its record is damaged: who holds the home's lifeline is ended by that, and the next look finds nobody.
       if (attempt === 1 && owner.record === null && daemons.length > 0) {
-        tryClaiming(home, work.world);
+        requireClaim(home, work.world);
         if (await endAll(planned, work)) continue;
       }
       return refused(owner.why, owner.record?.identity.pid);
     }
     if (owner.kind === "alive") {
-      if (owner.record.phase !== "maintenance") tryClaiming(home, work.world);
+      if (owner.record.phase !== "maintenance") requireClaim(home, work.world);
       if (!(await endDaemon(owner.record, work))) return refused("its daemon did not end", owner.record.identity.pid);
       continue;
     }
@@ -112,12 +111,9 @@ async function takeHome(planned: PlannedHome, work: Work): Promise<Claimed | Ref
 }
 
 /** Throws where the home takes no claim: without one no worker can be stopped, and its daemon is of more use alive. */
-function tryClaiming(home: string, { fs, ids }: World): void {
-  // A name that the next owner sweeps, should this command be killed in between.
-  const path = `${ownerFolder(home)}/claim.${ids.newGeneration().replaceAll("-", "").slice(0, 12)}.tmp`;
+function requireClaim(home: string, world: World): void {
   try {
-    withReserve(fs, home, () => replaceFile(fs, path, "{}\n"));
-    removeFile(fs, path);
+    tryClaiming(home, world);
   } catch (error) {
     throw new CodedError("unrecordable", unrecordable(reasonOf(error)), { cause: error });
   }

@@ -2,7 +2,7 @@ export { startSupervisor } from "@holdfast/session-worker/transport";
 export { checkSocketPaths } from "../home.ts";
 export { descriptorsNameProcess, ownerState } from "./owner.ts";
 export type { OfflineOwner } from "./owner.ts";
-export { unwritableIn } from "./unwritable.ts";
+export { requireSuccessor } from "./unwritable.ts";
 export { signalOwner } from "./end-process.ts";
 export { listOffline, showOffline, transcriptOffline, treeOffline, waitOffline } from "./sessions.ts";
 export type { OfflineWait } from "./sessions.ts";

@@ -1,6 +1,8 @@
 import { accessSync, constants } from "node:fs";
-import { errnoOf, reasonOf } from "@holdfast/shared-process";
-import { homeFolders, requestsFolder } from "../home.ts";
+import { nodeFileSystem } from "@holdfast/recovery-journal";
+import { CodedError, errnoOf, reasonOf, systemIds } from "@holdfast/shared-process";
+import { checkSocketPaths, homeFolders, requestsFolder } from "../home.ts";
+import { tryClaiming } from "../ownership/try-claiming.ts";
 
 export interface Unwritable {
   readonly folder: string;
@@ -27,3 +29,11 @@ export const unwritableIn = (home: string, access: Access = accessSync): Unwrita
       return OTHERWISE.has(errno) ? [] : [{ folder, errno, reason: reasonOf(error) }];
     }
   });
+
+/** Throws where no other daemon could follow the one that runs: it has in memory what the disk did not take, and is left alive. */
+export function requireSuccessor(home: string): void {
+  const [found] = unwritableIn(home);
+  if (found) throw new CodedError("unwritable", found.reason);
+  checkSocketPaths(home);
+  tryClaiming(home, { fs: nodeFileSystem, ids: systemIds });
+}

@@ -92,6 +92,29 @@ it("takes over at once from an owner that said it stopped", () => {
   expect(epochOf(claim(real))).toBe(2);
 });
 
+it("I146 I165 an owner whose record was removed, and another's put under the same number, finds that it has lost", () => {
+  const first = claim(real);
+  if (first.kind !== "claimed") throw new Error("the first claim failed");
+  rmSync(`${home}/owner/1.json`);
+  const second = claim(real, { claimedAt: "2026-01-01T00:00:01.000Z" });
+  expect(epochOf(second)).toBe(1);
+  first.ownership.heal();
+  first.ownership.leave();
+  if (second.kind !== "claimed") throw new Error("the second claim failed");
+  second.ownership.heal();
+  expect([first.ownership.isCurrent(), second.ownership.isCurrent()]).toEqual([false, true]);
+  expect(topOwner(nodeFileSystem, home)).toMatchObject({ record: { phase: "starting" } });
+});
+
+it("I132 I146 a home without an owner record is not claimed while a process holds its owner's lifeline", async () => {
+  const lifelinePath = `${home}/run/owner-test.alive`;
+  await createLifeline(lifelinePath);
+  const held = holdLifeline(lifelinePath);
+  expect(claim(real)).toMatchObject({ state: { kind: "unknown", why: expect.stringContaining(lifelinePath) } });
+  held[Symbol.dispose]();
+  expect(epochOf(claim(real))).toBe(1);
+});
+
 it("goes above every epoch that a descriptor names", () => {
   expect(epochOf(claim(real, { epochFloor: 41 }))).toBe(42);
 });
@@ -135,9 +158,9 @@ it("I139 of two claimers who looked at the same moment one wins, and the other d
 
 it("I131 I132 a lifeline that nobody holds outranks a number and a start tick, and not the kernel's own id", async () => {
   const lifelinePath = `${home}/run/owner-test.alive`;
+  expect(epochOf(claim(real, { lifelinePath }))).toBe(1);
   await createLifeline(lifelinePath);
   const held = holdLifeline(lifelinePath);
-  expect(epochOf(claim(real, { lifelinePath }))).toBe(1);
   expect(epochOf(claim(real))).toBe("alive");
   held[Symbol.dispose]();
   expect(epochOf(claim(observing({ kind: "current", basis: "kernel-id" })))).toBe("alive");

@@ -8,6 +8,7 @@ import {
   syncDirectory,
 } from "@holdfast/recovery-journal";
 import type { FileSystem, PublishResult } from "@holdfast/recovery-journal";
+import { startIdOf } from "@holdfast/shared-process";
 import type { ProcessIdentity, ProcessObserver } from "@holdfast/shared-process";
 import { epochsOf, ownerFolder, ownerPath, readOwner, topOwner } from "@holdfast/session-worker/transport";
 import { judgeOwner } from "./judge.ts";
@@ -40,6 +41,8 @@ export class Ownership {
   readonly epoch: number;
   readonly #fs: FileSystem;
   #record: OwnerRecord;
+  /** Another owner has the record of this very epoch: it was claimed while the record was missing. */
+  #isLost = false;
 
   constructor(fs: FileSystem, record: OwnerRecord) {
     this.#fs = fs;
@@ -48,17 +51,21 @@ export class Ownership {
   }
 
   isCurrent(): boolean {
-    return epochsOf(this.#fs, this.#record.home)[0] === this.epoch;
+    return !this.#isLost && epochsOf(this.#fs, this.#record.home)[0] === this.epoch;
   }
 
-  /** Its own record is missing or damaged and nobody else has come: writes it again, so that clients find the way (I140, I146). */
+  /**
+   * Its own record is missing or damaged and nobody else has come: writes it again, so that clients find the way (I140, I146). Where
+   * somebody has, under the same number even, it is lost for good.
+   */
   heal(): void {
     const { home } = this.#record;
     const top = topOwner(this.#fs, home);
     if (top.kind === "none") {
       ensurePrivateDirectory(this.#fs, ownerFolder(home));
-      publishRecord(this.#fs, this.#record);
+      this.#isLost = publishRecord(this.#fs, this.#record).kind === "exists";
     } else if (top.kind === "unreadable" && top.epoch === this.epoch) this.#write();
+    else if (top.kind === "found" && top.epoch === this.epoch) this.#isLost = !isOfOneOwner(top.record, this.#record);
   }
 
   /** Says that it stopped and takes its lifeline along, unless another epoch has taken the home. */
@@ -118,6 +125,11 @@ export function claimHome(options: ClaimOptions): ClaimResult {
     removeFile(fs, ownerPath(home, epoch));
   }
 }
+
+const isOfOneOwner = (one: OwnerRecord, other: OwnerRecord): boolean =>
+  one.claimedAt === other.claimedAt &&
+  one.identity.pid === other.identity.pid &&
+  startIdOf(one.identity) === startIdOf(other.identity);
 
 const textOf = (record: OwnerRecord): string => `${JSON.stringify(record)}\n`;
 

@@ -16,7 +16,7 @@ export type OwnerState =
 
 /** Whether a home can be claimed. A silent owner is alive; only proof of its end frees the home (I132, I138). */
 export function judgeOwner(observer: ProcessObserver, home: string, top: TopOwner): OwnerState {
-  if (top.kind === "none") return { kind: "none" };
+  if (top.kind === "none") return judgeWithoutRecord(home);
   if (top.kind === "unreadable") return judgeByScan(home);
   if (top.kind === "refused") return { kind: "unknown", why: `its owner record cannot be read: ${top.errno}` };
   const { record } = top;
@@ -51,9 +51,20 @@ function ownerLifelines(home: string): string[] {
     .map((name) => `${folder}/${name}`);
 }
 
+const heldLifeline = (home: string): string | undefined =>
+  ownerLifelines(home).find((path) => probeLifeline(path) === "held");
+
+/** Somebody may have removed the record of an owner that lives, and writes it again once it finds that out (I146). */
+function judgeWithoutRecord(home: string): OwnerState {
+  const held = heldLifeline(home);
+  return held === undefined
+    ? { kind: "none" }
+    : { kind: "unknown", why: `there is no owner record and ${held} is held by a process` };
+}
+
 /** The record cannot be read: only a complete scan that finds no process of this home proves that there is no owner. */
 function judgeByScan(home: string): OwnerState {
-  const held = ownerLifelines(home).find((path) => probeLifeline(path) === "held");
+  const held = heldLifeline(home);
   if (held !== undefined)
     return { kind: "unknown", why: `the owner record is damaged and ${held} is held by a process` };
   const scan = scanMarked({ name: HOME_NAME, value: home });

@@ -1,12 +1,15 @@
-import { removeTree, replaceFile } from "@holdfast/recovery-journal";
+import { readJournal, removeTree, replaceFile } from "@holdfast/recovery-journal";
 import { sessionDirectory } from "@holdfast/session-worker/transport";
 import { expect, it } from "vitest";
+import { Catalog } from "../catalog.ts";
+import { requestsFolder } from "../home.ts";
 import { HOME, SESSION, World } from "../world.testing.ts";
 import { deletedDirectory, finishDeletions } from "../deleted.ts";
 import { encodeRecord } from "../session-record-file.ts";
 import { sessionRecordOf } from "../session-record.testing.ts";
 import { deleteSession } from "./delete.ts";
 import { rename } from "./record-verbs.ts";
+import { Requests } from "./requests.ts";
 
 it.each([
   ["done all the same", "all", false],
@@ -68,4 +71,28 @@ it("I142 a session whose folder somebody removed is forgotten by its deletion, a
   await expect(rename(services, { session: SESSION, requestId: "n", name: "x" })).rejects.toEqual(gone);
   await deleteSession(services, { session: SESSION, requestId: "d" });
   expect(world.context.catalog.get(SESSION)).toBeUndefined();
+});
+
+it("I143 what made a session is remembered elsewhere before the session goes: a repeat finds it at any moment", async () => {
+  const world = await World.create({ wanted: "stopped" });
+  const { disk } = world;
+  const renaming = disk.rename.bind(disk);
+  const remembered: string[] = [];
+  disk.rename = (source, target) => {
+    const report = target.endsWith(".deleted") ? readJournal(requestsFolder(HOME), [], disk) : null;
+    if (report?.kind === "ok") remembered.push(...report.remembered.map(({ requestId }) => requestId));
+    renaming(source, target);
+  };
+  await deleteSession(world.services(), { session: SESSION, requestId: "d" });
+  expect(remembered).toEqual(["new"]);
+});
+
+it("I143 the requests that a deleted session's record was the trace of are remembered: none is carried out on the next of its name", async () => {
+  const world = await World.create({ wanted: "stopped", recentRequests: [{ requestId: "resume", hash: "h" }] });
+  const services = world.services();
+  await deleteSession(services, { session: SESSION, requestId: "d" });
+  await services.requests.close();
+  const next = { ...world.context, catalog: new Catalog(HOME, world.disk), records: services.records };
+  const requests = new Requests(next, () => true, services.submissions);
+  expect(await requests.find("resume")).toMatchObject({ hash: "h", answer: { sessionId: SESSION, state: "stopped" } });
 });

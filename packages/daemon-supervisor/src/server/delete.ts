@@ -4,8 +4,8 @@ import { isDiskFull, readJournal, removeFile, syncDirectoryAsync } from "@holdfa
 import type { FileSystem } from "@holdfast/recovery-journal";
 import { errnoOf, reasonOf } from "@holdfast/shared-process";
 import { operationKinds, sessionDirectory, verdictOf } from "@holdfast/session-worker/transport";
-import type { SessionRecord } from "@holdfast/session-worker/transport";
-import { deletedDirectory, discardDeleted } from "../deleted.ts";
+import { deletedDirectory, discardDeleted, rememberDeleted } from "../deleted.ts";
+import type { Requested } from "../deleted.ts";
 import { logsFolder, sessionsFolder } from "../home.ts";
 import { withRequest } from "../records.ts";
 import type { RequestStamp } from "../registry-ports.ts";
@@ -26,8 +26,7 @@ export function deleteSession(
     const sessionId = sessions.select(session);
     const { record, row } = await lanes.run(sessionId, () => remove(services, sessionId, stamp));
     services.changes.tell(sessionId);
-    const { requestId: creating, hash } = record.creatingRequest;
-    const isKept = await requests.remember(creating, { hash, sessionId: null, answer: { ...row, created: true } });
+    const isKept = await rememberDeleted(requests, record, row);
     const after = (isDurable: boolean): void => {
       context.secrets.delete(sessionId);
       try {
@@ -53,8 +52,8 @@ async function remove(
   services: Services,
   sessionId: string,
   stamp: RequestStamp,
-): Promise<{ readonly record: Pick<SessionRecord, "creatingRequest">; readonly row: SessionRow }> {
-  const { context, sessions } = services;
+): Promise<{ readonly record: Requested; readonly row: SessionRow }> {
+  const { context, sessions, requests } = services;
   const { fs, home, catalog, registry } = context;
   const [source, target] = [sessionDirectory(home, sessionId), deletedDirectory(home, sessionId)];
   // Somebody else has removed it: there is nothing to write to, and nothing left to remove.
@@ -65,6 +64,8 @@ async function remove(
   if (registry.newest(sessionId) !== null) throw running(sessionId);
   const row = sessions.row(sessionId);
   if (!isGone) await stampRecord(services, sessionId, stamp);
+  // Before it goes: between the two nobody else would know what made it.
+  await rememberDeleted(requests, { creatingRequest: record.creatingRequest }, row);
   // A resume of an older client may have been quicker.
   if (registry.newest(sessionId) !== null) throw running(sessionId);
   await catalog.remove(sessionId, async () => {

@@ -1,8 +1,10 @@
 import { dirname } from "node:path";
 import type { SimulatedDisk } from "@holdfast/recovery-journal/testing";
-import { requestHash, sessionRecordPath } from "@holdfast/session-worker/transport";
+import { openSessionStore, requestHash, sessionDirectory, sessionRecordPath } from "@holdfast/session-worker/transport";
 import { expect, it } from "vitest";
 import { Catalog } from "../catalog.ts";
+import { intentPath } from "../descriptor.ts";
+import { createMarkerFile } from "@holdfast/recovery-journal";
 import { HOME, SESSION, World } from "../world.testing.ts";
 import { Creations } from "./create.ts";
 import { repair } from "./repair.ts";
@@ -62,4 +64,40 @@ it("I139 I164 whoever loses the home while a repair waits for its turn moves not
   await expect(asked).rejects.toMatchObject({ code: "ownership_lost" });
   expect(world.disk.readdir(`${HOME}/sessions`)).toContain(SESSION);
   expect(world.disk.exists(`${HOME}/damaged`)).toBe(false);
+});
+
+const releasing = { repair: "release_quarantine", subject: SESSION, asserted: true, requestId: "r" } as const;
+
+it.each([
+  ["stop", "stopped"],
+  ["archive", "archived"],
+] as const)(
+  "I6 I129 a bare %s of a session whose quarantine is released is settled by it, and stops nothing later",
+  async (goal, wanted) => {
+    const world = await World.create();
+    const intent = { stopId: "01a2aaaa-0000-7000-8000-0000000000f1", goal, requestedAt: "", force: false };
+    createMarkerFile(world.disk, intentPath(HOME, SESSION, intent));
+    world.context.catalog.quarantined.set(SESSION, "its descriptor is damaged");
+    await repair(world.services(), releasing);
+    expect(world.context.catalog.get(SESSION)).toMatchObject({ wanted, overtaken: [intent.stopId] });
+    expect(world.disk.readdir(`${HOME}/workers`)).toEqual([]);
+  },
+);
+
+it("I164 the files of a session whose quarantine is released are nobody's: the worker that comes next opens them", async () => {
+  const world = await World.create();
+  const store = await world.open("g");
+  await store.admit({ requestId: "p", hash: "h", kind: "prompt", text: "p" });
+  world.context.catalog.quarantined.set(SESSION, "its descriptor is damaged");
+  await repair(world.services(), releasing);
+  const opened = await openSessionStore({
+    directory: sessionDirectory(HOME, SESSION),
+    sessionId: SESSION,
+    owner: { generation: "next", identity: {} },
+    // As of a writer that a person has asserted gone.
+    probeOwner: () => "unknown",
+    engine: "inline",
+    fs: world.disk,
+  });
+  expect(opened.kind).toBe("opened");
 });

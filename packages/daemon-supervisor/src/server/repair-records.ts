@@ -2,7 +2,7 @@ import { ProtocolError } from "@holdfast/client/protocol";
 import { ensurePrivateDirectory, removeFile, syncDirectory } from "@holdfast/recovery-journal";
 import type { FileSystem } from "@holdfast/recovery-journal";
 import { sessionDirectory } from "@holdfast/session-worker/transport";
-import { readWorkerFiles } from "../descriptor-files.ts";
+import { bareIntentOf, readWorkerFiles, sortNames } from "../descriptor-files.ts";
 import { descriptorPath } from "../descriptor.ts";
 import { damagedFolder, sessionsFolder, timeInName, workersFolder } from "../home.ts";
 import { lifeOf } from "../life.ts";
@@ -22,18 +22,23 @@ export async function release(services: Services, { sessionId, asserted, stamp }
   if (catalog.isUnreadable(sessionId)) throw refused(`${why}: its files can only be moved aside`);
   refuseLiving(lifeHere(services, sessionId), asserted);
   // First what keeps it from being launched: until the descriptor goes it is quarantined, at any start.
-  const isThere = catalog.get(sessionId) !== undefined;
-  if (isThere)
-    await records.rest(sessionId, (now) => ({
-      ...withRequest(now, stamp),
-      wanted: now.wanted === "archived" ? "archived" : "stopped",
-    }));
+  const record = catalog.get(sessionId);
+  if (record) {
+    const known = sortNames(readWorkerFiles(fs, home).intents.get(sessionId)?.paths ?? [], record);
+    // No start has looked at them: they are settled by this, like its descriptor, and must not stop what is resumed later (I6).
+    records.knownIntents(sessionId, known);
+    const isArchived = record.wanted === "archived" || bareIntentOf(known.standing)?.intent.goal === "archive";
+    const wanted = isArchived ? "archived" : "stopped";
+    await records.rest(sessionId, (now) => ({ ...withRequest(now, stamp), wanted }));
+    // Its last writer is gone, by proof or by a person's word, which a worker to come could not tell.
+    if (fs.exists(`${sessionDirectory(home, sessionId)}/journal`)) await services.ender.settleRested(sessionId);
+  }
   const kept = `${descriptorPath(home, sessionId)}.damaged-${timeInName(context.clock.now())}`;
   const isKept = renameIfThere(fs, descriptorPath(home, sessionId), kept);
   removeFile(fs, notePath(home, sessionId));
   syncDirectory(fs, workersFolder(home));
   catalog.quarantined.delete(sessionId);
-  const told = isThere ? "it rests, stopped" : "there is no such session any more";
+  const told = record ? "it rests, stopped" : "there is no such session any more";
   return isKept ? `${told}; its descriptor is kept as ${kept}` : told;
 }
 

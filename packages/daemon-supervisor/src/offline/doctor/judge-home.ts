@@ -63,13 +63,14 @@ const unseenFindings = ({ unseen, unsafe }: SeenHome): Finding[] =>
       ),
     );
 
-function ownerFindings({ owner, home, epoch, answer }: SeenHome): Finding[] {
+function ownerFindings({ owner, home, epoch, answer, lost }: SeenHome): Finding[] {
   // Whatever cannot be told of its process: one that answers is there.
   if (owner.kind !== "unknown" || answer.kind === "answers") return [];
   const what = { kind: "owner_unknown", subject: home, reason: owner.why } as const;
   const { record } = owner;
   if (record !== null && record.home !== home)
     return [told(what, `remove ${home}/owner, which is a copy as well; then a daemon can start here`)];
+  if (epoch === null && lost.length > 0) return [told(what, `${FORCE_STOP} ends it`)];
   if (epoch === null) return [told(what, `make ${home}/owner a directory that can be read`)];
   return [
     repairable(what, {
