@@ -1,6 +1,6 @@
 import { shapeOf } from "./descriptor.ts";
 import type { Descriptor } from "./descriptor.ts";
-import { bareIntentOf } from "./descriptor-files.ts";
+import { bareIntentOf, sortNames } from "./descriptor-files.ts";
 import type { WorkerFiles } from "./descriptor-files.ts";
 import type { Context } from "./effects/context.ts";
 import { freshValues } from "./effects/context.ts";
@@ -21,7 +21,7 @@ import { OLDER_FORM } from "./older/form.ts";
 import { takeOlder } from "./older/take.ts";
 import type { OlderEnd } from "./older/take.ts";
 import { noteQuarantine } from "./quarantined.ts";
-import type { KnownIntents, Records } from "./records.ts";
+import type { Records } from "./records.ts";
 import { isResting } from "./session-index/row.ts";
 import { sweepTemporary } from "./sweep.ts";
 
@@ -120,12 +120,6 @@ export function bootAll(context: Context, parts: BootParts): void {
     context.log.info({ sessionId, found, decision }, "boot");
     if (first) context.registry.enroll(sessionId, first.state, first.effects);
   }
-}
-
-/** Bare names that count, and those that the record was written over. */
-function sortNames(names: readonly string[], { overtaken = [] }: SessionRecord): KnownIntents {
-  const isOvertaken = (path: string): boolean => overtaken.some((stopId) => path.includes(`.${stopId}.`));
-  return { standing: names.filter((path) => !isOvertaken(path)), overtaken: names.filter(isOvertaken) };
 }
 
 /** `null`: it cannot be read now, which must not keep the home from its owner (I142). */

@@ -17,6 +17,9 @@ import { workersFolder } from "./home.ts";
 import { originalOf } from "./originals.ts";
 import { isGoal, isStronger } from "./lifecycle/state.ts";
 import type { StopIntent } from "./lifecycle/state.ts";
+import type { KnownIntents } from "./records.ts";
+import { readSessionRecord } from "./session-record-file.ts";
+import type { SessionRecord } from "@holdfast/session-worker/transport";
 
 export const MAX_DESCRIPTOR_BYTES = 256 * 1024;
 
@@ -39,7 +42,7 @@ export interface BareIntent {
 
 export interface WorkerFiles {
   readonly descriptors: readonly DescriptorRead[];
-  /** Intents that had to be written as bare names because the disk was full. */
+  /** Intents that had to be written as bare names because the disk was full, also those that count no more: `standingIntents`. */
   readonly intents: ReadonlyMap<string, BareIntent>;
 }
 
@@ -76,6 +79,22 @@ export function bareIntentOf(paths: readonly string[]): BareIntent | null {
   const [first, ...others] = intents;
   if (!first) return null;
   return { intent: others.reduce((a, b) => (isStronger(b.goal, a.goal) ? b : a), first), paths };
+}
+
+/** Bare names that count, and those that the record was written over. */
+export function sortNames(names: readonly string[], { overtaken = [] }: SessionRecord): KnownIntents {
+  const isOvertaken = (path: string): boolean => overtaken.some((stopId) => path.includes(`.${stopId}.`));
+  return { standing: names.filter((path) => !isOvertaken(path)), overtaken: names.filter(isOvertaken) };
+}
+
+/** For those who look without owning the home: the intents that count by their sessions' records as these are now (I129). */
+export function standingIntents(fs: FileSystem, home: string, { intents }: WorkerFiles): WorkerFiles["intents"] {
+  const standing = [...intents].flatMap(([sessionId, { paths }]) => {
+    const read = readSessionRecord(fs, home, sessionId);
+    const bare = bareIntentOf(read?.kind === "record" ? sortNames(paths, read.record).standing : paths);
+    return bare === null ? [] : [[sessionId, bare] as const];
+  });
+  return new Map(standing);
 }
 
 function readDescriptor(fs: FileSystem, home: string, sessionId: string): DescriptorRead {

@@ -4,7 +4,7 @@ import { createObserver, reasonOf } from "@holdfast/shared-process";
 import type { FoundProcess, ProcessObserver, Verdict } from "@holdfast/shared-process";
 import { verdictOf } from "@holdfast/session-worker/transport";
 import type { Descriptor } from "../descriptor.ts";
-import { readWorkerFiles } from "../descriptor-files.ts";
+import { readWorkerFiles, standingIntents } from "../descriptor-files.ts";
 import type { DescriptorRead, WorkerFiles } from "../descriptor-files.ts";
 import { OLDER_FORM } from "../older/form.ts";
 import { readSummaries } from "../session-index/read-index.ts";
@@ -65,6 +65,7 @@ export function viewHome(
     descriptors: [],
     intents: new Map(),
   });
+  const intents = attempt(() => standingIntents(nodeFileSystem, home, files), files.intents);
   const listed = attempt<RecordRead<SessionSummary>[] | null>(() => readSummaries(nodeFileSystem, home), null);
   const reads = listed ?? [];
   const unreadable = new Map(reads.flatMap((read) => (read.kind === "record" ? [] : [[read.sessionId, read.reason]])));
@@ -84,7 +85,7 @@ export function viewHome(
     lost: holders.filter(({ identity }) => !isOwner(owner, identity)),
     workers,
     quarantined,
-    bare: [...files.intents.keys()].filter((id) => !files.descriptors.some(({ sessionId }) => sessionId === id)),
+    bare: [...intents.keys()].filter((id) => !files.descriptors.some(({ sessionId }) => sessionId === id)),
     retained: [],
     sessionCount: reads.filter((read) => read.kind === "unreadable" || read.record.wanted !== "archived").length,
     unwritable: unwritableIn(home),
