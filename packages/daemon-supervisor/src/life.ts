@@ -20,7 +20,7 @@ import { readOlder } from "./older/form.ts";
 import type { OlderRecord } from "./older/form.ts";
 import { proveOlder } from "./older/prove.ts";
 import { canonical } from "./offline/discover.ts";
-import { heldSession, isWorker } from "./worker-process.ts";
+import { heldByWorker, isWorker } from "./worker-process.ts";
 
 /** Whether a process of a session lives whose record cannot be believed. `gone` is proof; everything else says what stands against it. */
 export type Life = { readonly kind: "gone" } | { readonly kind: "alive" | "unknown"; readonly why: string };
@@ -90,13 +90,15 @@ function isAnothers({ home, fs, scan }: LifeParts, sessionId: string, { pid }: P
   const found = scan.processes.find(({ identity }) => identity.pid === pid);
   if (found?.command === SUPERVISOR_TITLE) {
     // It writes the journal of a session that has no worker now.
-    const homes = homesHeldBy(pid).lifelines;
-    return homes.length > 0 && homes.every((other) => compareHomes(fs, home, other) === "another");
+    const { lifelines, places } = homesHeldBy(pid);
+    const isHolder = (lifelines.length > 0 || places.has("elsewhere")) && !places.has("unknown");
+    return isHolder && lifelines.every((other) => compareHomes(fs, home, other) === "another");
   }
   if (!found || !isWorker(found)) return false;
+  const held = heldByWorker(found);
+  if (held.place === "elsewhere") return true;
   if (compareHomes(fs, home, found.values[HOME_NAME] ?? "") === "another") return true;
-  const held = heldSession(found);
-  return typeof held === "string" && held !== sessionId;
+  return held.place === "here" && held.sessionId !== null && held.sessionId !== sessionId;
 }
 
 function jsonOf(bytes: Buffer): unknown {
@@ -136,9 +138,11 @@ function scanLife({ home, scan, descriptors }: LifeParts, sessionId: string): Li
     const { pid } = found.identity;
     const generation = found.values[GENERATION_NAME] ?? "";
     if (!isWorker(found) || canonical(found.values[HOME_NAME] ?? "") !== own || named.has(generation)) continue;
-    const held = heldSession(found);
-    if (held === sessionId) return { kind: "alive", why: `process ${pid} is its worker` };
-    if (typeof held !== "string") return { kind: "unknown", why: `process ${pid} may be its worker` };
+    const held = heldByWorker(found);
+    if (held.place === "elsewhere") continue;
+    if (held.place !== "here" || held.sessionId === null)
+      return { kind: "unknown", why: `process ${pid} may be its worker` };
+    if (held.sessionId === sessionId) return { kind: "alive", why: `process ${pid} is its worker` };
   }
   if (scan.kind === "complete") return GONE;
   return { kind: "unknown", why: `not all processes could be seen: ${scan.problem ?? "the scan was cut short"}` };

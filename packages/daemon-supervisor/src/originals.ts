@@ -4,7 +4,10 @@ import type { FileSystem } from "@holdfast/recovery-journal";
 import { basename, dirname } from "node:path";
 import type { Descriptor } from "./descriptor.ts";
 import { compareHomes, runFolder } from "./home.ts";
-import { heldHome } from "./worker-process.ts";
+import { heldBy } from "./worker-process.ts";
+
+/** It has the path of one here in another mount namespace, or something is mounted over it. */
+const UNSEEN = "a home that cannot be seen from here";
 
 /**
  * The home that the worker of a descriptor belongs to, where that is not this one, or cannot be told from another: this home is a copy, and
@@ -19,8 +22,9 @@ export function originalOf(fs: FileSystem, home: string, process: Descriptor["pr
   const name = basename(lifelinePath);
   if (probeLifeline(`${runFolder(home)}/${name}`) === "held") return null;
   const isCurrent = verdictOf(createObserver({ mode: "narrow" }), process).kind === "current";
-  const held = isCurrent ? heldHome(process.identity.pid, name) : null;
-  if (held !== null) return compareHomes(fs, home, held) === "same" ? null : held;
+  const held = isCurrent ? heldBy(process.identity.pid, name) : null;
+  if (held?.place === "elsewhere" || held?.place === "unknown") return UNSEEN;
+  if (held?.home) return compareHomes(fs, home, held.home) === "same" ? null : held.home;
   if (isOwn) return null;
   // Where its home was there is none now. This one may have been moved from there; who lives is another's.
   return (

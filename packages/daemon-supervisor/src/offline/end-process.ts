@@ -1,7 +1,7 @@
 import { createObserver, probeLifeline, systemClock } from "@holdfast/shared-process";
 import type { ProcessIdentity, ProcessObserver, Signal } from "@holdfast/shared-process";
 import type { OwnerRecord } from "@holdfast/client/protocol";
-import { homesHeldBy, verdictOf } from "@holdfast/session-worker/transport";
+import { holdsElsewhere, homesHeldBy, verdictOf } from "@holdfast/session-worker/transport";
 import { canonical } from "./discover.ts";
 import type { Orphan } from "./orphans.ts";
 
@@ -50,7 +50,8 @@ export function endOwner(record: OwnerRecord): Promise<boolean> {
  */
 export function signalOwner(observer: ProcessObserver, record: OwnerRecord, signal: Signal): boolean {
   const verdict = verdictOf(observer, record);
-  if (verdict.kind !== "current") return false;
+  // A copy of its record may lie at the same path as its home in another mount namespace.
+  if (verdict.kind !== "current" || holdsElsewhere(record.identity.pid)) return false;
   const isProven = verdict.basis !== "start-time" || holdsLifeline(record) || holdsHome(record);
   return isProven && observer.signal(record.identity, signal).kind === "sent";
 }

@@ -2,7 +2,7 @@ import { statSync } from "node:fs";
 import { nodeFileSystem } from "@holdfast/recovery-journal";
 import { createObserver, reasonOf } from "@holdfast/shared-process";
 import type { FoundProcess, ProcessObserver, Verdict } from "@holdfast/shared-process";
-import { verdictOf } from "@holdfast/session-worker/transport";
+import { holdsElsewhere, verdictOf } from "@holdfast/session-worker/transport";
 import type { Descriptor } from "../descriptor.ts";
 import { readWorkerFiles, standingIntents } from "../descriptor-files.ts";
 import type { DescriptorRead, WorkerFiles } from "../descriptor-files.ts";
@@ -138,8 +138,12 @@ function ownerOf(home: string, observer: ProcessObserver): OfflineOwner {
   } catch (error) {
     return { kind: "unknown", why: reasonOf(error), record: null };
   }
-  if (owner.kind !== "alive" || !isAnotherHome(owner.record.home, home)) return owner;
-  return { kind: "unknown", why: `its owner record is a copy of that of ${owner.record.home}`, record: owner.record };
+  if (owner.kind !== "alive") return owner;
+  const { record } = owner;
+  const isElsewhere = holdsElsewhere(record.identity.pid);
+  if (!isElsewhere && !isAnotherHome(record.home, home)) return owner;
+  const where = isElsewhere ? ", which cannot be seen from here" : "";
+  return { kind: "unknown", why: `its owner record is a copy of that of ${record.home}${where}`, record };
 }
 
 function isAnotherHome(named: string, home: string): boolean {
