@@ -13,7 +13,7 @@ import {
 import type { Descriptor } from "./descriptor.ts";
 import { readOlder } from "./older/form.ts";
 import type { OlderRecord } from "./older/form.ts";
-import { workersFolder } from "./home.ts";
+import { ownLifeline, workersFolder } from "./home.ts";
 import { originalOf } from "./originals.ts";
 import { isGoal, isStronger } from "./lifecycle/state.ts";
 import type { StopIntent } from "./lifecycle/state.ts";
@@ -118,9 +118,16 @@ function readDescriptor(fs: FileSystem, home: string, sessionId: string): Descri
   if (parsed.data.schemaVersion !== DESCRIPTOR_VERSION)
     return damaged(`its descriptor has version ${parsed.data.schemaVersion}`);
   if (parsed.data.sessionId !== sessionId) return damaged("its descriptor names another session");
-  const original = originalOf(fs, home, parsed.data.process);
+  const original = originalOf(fs, home, parsed.data);
   if (original !== null) return damaged(`its worker is one of ${original}, of which this home is a copy`);
-  return { kind: "descriptor", sessionId, descriptor: parsed.data };
+  return { kind: "descriptor", sessionId, descriptor: here(home, parsed.data) };
+}
+
+/** In a home that was moved its record still names the lifeline where it was, and a copy may lie there. */
+function here(home: string, descriptor: Descriptor): Descriptor {
+  const { lifelinePath } = descriptor.process;
+  if (lifelinePath === null) return descriptor;
+  return { ...descriptor, process: { ...descriptor.process, lifelinePath: ownLifeline(home, lifelinePath) } };
 }
 
 /** A floor may be too high and never too low: also what is not understood otherwise is believed here (I165). */
