@@ -74,6 +74,8 @@ function orphans(
   return findOrphans({ scan: scanOf(processes), homes, homeOf, remembered: [], ...seen, ...more });
 }
 
+const holding = (place: Place): Partial<OrphanParts> => ({ homesHeldBy: () => ({ places: new Set([place]) }) });
+
 const agent = (pid: number, marker = MARKER, ppid = 1): FoundProcess =>
   process(pid, { HOLDFAST_SESSION: marker }, ppid);
 
@@ -120,7 +122,6 @@ describe("findOrphans", () => {
         { identity: { pid: 21 }, home, ...cannotBeSeen },
       ]);
     const supervisor = { ...process(30, { HOLDFAST_HOME: "/h" }), command: "holdfastd" };
-    const holding = (place: Place): Partial<OrphanParts> => ({ homesHeldBy: () => ({ places: new Set([place]) }) });
     expect(orphans([supervisor, agent(31, MARKER, 30)], [view()], holding("elsewhere"))).toMatchObject([
       { identity: { pid: 30 }, home: null, ...cannotBeSeen },
       { identity: { pid: 31 }, home: null, ...cannotBeSeen },
