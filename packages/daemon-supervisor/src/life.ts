@@ -3,13 +3,7 @@ import { readBounded, readJournal } from "@holdfast/recovery-journal";
 import type { FileSystem } from "@holdfast/recovery-journal";
 import { errnoOf, probeLifeline } from "@holdfast/shared-process";
 import type { EnvironmentScan, ProcessIdentity, ProcessObserver } from "@holdfast/shared-process";
-import {
-  SUPERVISOR_TITLE,
-  homesHeldBy,
-  operationKinds,
-  sessionDirectory,
-  verdictOf,
-} from "@holdfast/session-worker/transport";
+import { SUPERVISOR_TITLE, operationKinds, sessionDirectory, verdictOf } from "@holdfast/session-worker/transport";
 import { nullable, object, safeParse, string } from "zod/mini";
 import { MAX_DESCRIPTOR_BYTES } from "./descriptor-files.ts";
 import type { DescriptorRead } from "./descriptor-files.ts";
@@ -20,6 +14,7 @@ import { readOlder } from "./older/form.ts";
 import type { OlderRecord } from "./older/form.ts";
 import { proveOlder } from "./older/prove.ts";
 import { canonical } from "./offline/discover.ts";
+import { supervisedBy } from "./originals.ts";
 import { heldByWorker, isWorker } from "./worker-process.ts";
 
 /** Whether a process of a session lives whose record cannot be believed. `gone` is proof; everything else says what stands against it. */
@@ -90,9 +85,7 @@ function isAnothers({ home, fs, scan }: LifeParts, sessionId: string, { pid }: P
   const found = scan.processes.find(({ identity }) => identity.pid === pid);
   if (found?.command === SUPERVISOR_TITLE) {
     // It writes the journal of a session that has no worker now.
-    const { lifelines, places } = homesHeldBy(pid);
-    const isHolder = (lifelines.length > 0 || places.has("elsewhere")) && !places.has("unknown");
-    return isHolder && lifelines.every((other) => compareHomes(fs, home, other) === "another");
+    return supervisedBy(fs, pid, home) === "another";
   }
   if (!found || !isWorker(found)) return false;
   const held = heldByWorker(found);

@@ -1,5 +1,5 @@
 import { createObserver, errnoOf, probeLifeline } from "@holdfast/shared-process";
-import { sessionDirectory } from "@holdfast/session-worker/transport";
+import { homesHeldBy, sessionDirectory } from "@holdfast/session-worker/transport";
 import type { FileSystem } from "@holdfast/recovery-journal";
 import { basename, dirname } from "node:path";
 import type { Descriptor } from "./descriptor.ts";
@@ -71,4 +71,14 @@ function mayBeThere(fs: FileSystem, path: string): boolean {
   } catch (error) {
     return errnoOf(error) !== "ENOENT" && errnoOf(error) !== "ENOTDIR";
   }
+}
+
+/** Whose supervisor a process is by the lifelines that it holds; `null` where they do not say. */
+export function supervisedBy(fs: FileSystem, pid: number, home: string): "this" | "another" | null {
+  const { lifelines, places } = homesHeldBy(pid);
+  const compared = lifelines.map((held) => compareHomes(fs, home, held));
+  if (compared.includes("same")) return "this";
+  const isHolder = lifelines.length > 0 || places.has("elsewhere");
+  const isCertain = !places.has("unknown") && compared.every((one) => one === "another");
+  return isHolder && isCertain ? "another" : null;
 }

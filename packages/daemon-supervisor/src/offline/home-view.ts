@@ -2,11 +2,12 @@ import { statSync } from "node:fs";
 import { nodeFileSystem } from "@holdfast/recovery-journal";
 import { createObserver, reasonOf } from "@holdfast/shared-process";
 import type { FoundProcess, ProcessObserver, Verdict } from "@holdfast/shared-process";
-import { holdsElsewhere, verdictOf } from "@holdfast/session-worker/transport";
+import { verdictOf } from "@holdfast/session-worker/transport";
 import type { Descriptor } from "../descriptor.ts";
 import { readWorkerFiles, standingIntents } from "../descriptor-files.ts";
 import type { DescriptorRead, WorkerFiles } from "../descriptor-files.ts";
 import { OLDER_FORM } from "../older/form.ts";
+import { supervisedBy } from "../originals.ts";
 import { readSummaries } from "../session-index/read-index.ts";
 import type { SessionSummary } from "../session-index/row.ts";
 import type { RecordRead } from "../session-record-file.ts";
@@ -140,10 +141,13 @@ function ownerOf(home: string, observer: ProcessObserver): OfflineOwner {
   }
   if (owner.kind !== "alive") return owner;
   const { record } = owner;
-  const isElsewhere = holdsElsewhere(record.identity.pid);
-  if (!isElsewhere && !isAnotherHome(record.home, home)) return owner;
-  const where = isElsewhere ? ", which cannot be seen from here" : "";
-  return { kind: "unknown", why: `its owner record is a copy of that of ${record.home}${where}`, record };
+  const supervised = supervisedBy(nodeFileSystem, record.identity.pid, home);
+  // Its home may have been moved since it was claimed.
+  if (supervised === "this") return { ...owner, record: { ...record, home } };
+  const isNamed = !isAnotherHome(record.home, home);
+  if (supervised === null && isNamed) return owner;
+  const original = isNamed ? "another home, which has or had this path" : record.home;
+  return { kind: "unknown", why: `its owner record is a copy of that of ${original}`, record };
 }
 
 function isAnotherHome(named: string, home: string): boolean {

@@ -19,13 +19,7 @@ export { readRetained } from "./retained.ts";
 export type { RetainedProcess } from "./retained.ts";
 export { epochsOf, ownerFolder, ownerPath, readOwner, topOwner } from "./owner-files.ts";
 export type { TopOwner } from "./owner-files.ts";
-export {
-  SUPERVISOR_TITLE,
-  holdsElsewhere,
-  homesHeldBy,
-  isNested,
-  isRecordedSupervisor,
-} from "./recorded-supervisor.ts";
+export { SUPERVISOR_TITLE, homesHeldBy, isNested, isRecordedSupervisor } from "./recorded-supervisor.ts";
 export type { HeldHomes } from "./recorded-supervisor.ts";
 export { checkText } from "./check-text.ts";
 export { isWorkerCgroup, openWorkerCgroup, workerCgroupName } from "./worker-cgroup.ts";

@@ -43,12 +43,6 @@ export function homesHeldBy(pid: number): HeldHomes {
   return { readable: true, lifelines, all: [...new Set([...lifelines, ...matching(LOG)])], places };
 }
 
-/** Whether what a supervisor holds is of a home that has its path in another mount namespace, and is not the one of that path here. */
-export function holdsElsewhere(pid: number): boolean {
-  const { places } = homesHeldBy(pid);
-  return places.has("elsewhere") && !places.has("here");
-}
-
 /**
  * Whether a process is the supervisor that a home's record names. Started in the foreground inside a session it carries that
  * session's marker, but it is not the session's: no sweep touches it (DESIGN §3.3). What cannot be told is spared.
