@@ -109,17 +109,14 @@ describe("findOrphans", () => {
 
   it("I131 I147 ends nobody of a home in another mount namespace, which may have the path of one here", () => {
     const cannotBeSeen = { doubt: expect.stringContaining("another mount namespace") };
-    for (const [place, home] of [
-      ["elsewhere", null],
-      ["unknown", "/h"],
-    ] as const)
+    for (const place of ["elsewhere", "unknown"] as const)
       expect(
         orphans([process(20, own), agent(21, MARKER, 20)], [view()], {
           heldByWorker: () => ({ ...HELD, home: null, place }),
         }),
       ).toMatchObject([
-        { identity: { pid: 20 }, home, ...cannotBeSeen },
-        { identity: { pid: 21 }, home, ...cannotBeSeen },
+        { identity: { pid: 20 }, home: null, ...cannotBeSeen },
+        { identity: { pid: 21 }, home: null, ...cannotBeSeen },
       ]);
     const supervisor = { ...process(30, { HOLDFAST_HOME: "/h" }), command: "holdfastd" };
     expect(orphans([supervisor, agent(31, MARKER, 30)], [view()], holding("elsewhere"))).toMatchObject([

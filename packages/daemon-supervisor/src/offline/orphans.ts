@@ -109,8 +109,8 @@ const supervisorElsewhere = ({ identity, command, values }: FoundProcess): Orpha
 function workerOrphan(found: FoundProcess, parts: OrphanParts): Orphan {
   const generation = found.values[GENERATION_NAME] ?? "";
   const { place, sessionId } = parts.heldByWorker(found);
-  // One of that name here is another one.
-  const view = place === "elsewhere" ? undefined : parts.homeOf(found.values[HOME_NAME] ?? "");
+  // One of that name here is another one, or may be.
+  const view = place === "elsewhere" || place === "unknown" ? undefined : parts.homeOf(found.values[HOME_NAME] ?? "");
   const recorded = view?.workers.find(({ descriptor }) => descriptor.process.generation === generation)?.sessionId;
   return {
     id: startIdOf(found.identity),
