@@ -9,7 +9,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { nodeFileSystem } from "@holdfast/recovery-journal";
 import { createLifeline, createObserver, holdLifeline } from "@holdfast/shared-process";
 import type { ProcessIdentity } from "@holdfast/shared-process";
@@ -21,6 +21,7 @@ import type { DescriptorRead } from "./descriptor-files.ts";
 import { prepareHome } from "./home.ts";
 import { claimFor } from "./main.ts";
 import { viewHome } from "./offline/home-view.ts";
+import { sweepRunFiles } from "./run-files.ts";
 import { systemWorld } from "./world.ts";
 
 const golden = join(import.meta.dirname, "..", "golden");
@@ -139,6 +140,14 @@ it("I131 I144 I147 the copied lifeline at the recorded path does not prove the w
   expect(verdictOf(createObserver(), process)).toEqual({ kind: "current", basis: "start-time" });
   expect(viewHome(home, []).workers).toMatchObject([{ verdict: "current" }]);
   expect(readIn(copy)).toMatchObject({ kind: "damaged", reason: expect.stringContaining(home) });
+});
+
+it("I124 the lifeline of a moved home's record is not swept: it is what the record names, where it is now", async () => {
+  await createLifeline(`${home}/${LIFELINE}`);
+  await createLifeline(`${home}/run/1b0e4a3e-3c53.alive`);
+  writeFileSync(descriptorPath(home, sessionId), recorded(join(home, "..", "before")));
+  sweepRunFiles(nodeFileSystem, home, { epoch: 1, files: readWorkerFiles(nodeFileSystem, home) });
+  expect(readdirSync(`${home}/run`)).toEqual([basename(LIFELINE)]);
 });
 
 it("I131 I147 a copy of hard links, in which the lifeline is the same file, has not the worker of its original", async () => {
