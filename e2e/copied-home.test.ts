@@ -1,9 +1,12 @@
 import { copyFileSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, it } from "vitest";
+import { afterAll, expect, it } from "vitest";
+import { agentPath } from "./support/command.ts";
 import { Home } from "./support/home.ts";
 import { isRunning } from "./support/processes.ts";
 import { errorCode, parseRow } from "./support/rows.ts";
+import { waitFor } from "./support/wait-for.ts";
+import { commandWithoutLibrary } from "./support/without-library.ts";
 
 interface Problem {
   readonly kind: string;
@@ -19,52 +22,117 @@ async function doctor(home: Home, ...args: readonly string[]): Promise<readonly 
   return problems.filter(({ kind }) => kind !== "narrow_signals" && kind !== "no_peer_check");
 }
 
-it("I131 I147 a copy of a home signals no worker of the original, by no verb, and says whose it is", async () => {
+const programs = [
+  ["", agentPath],
+  ["without the library, ", commandWithoutLibrary(afterAll)],
+] as const;
+
+it.each(programs)(
+  "I131 I147 %sa copy of a home signals no worker of the original, by no verb, and says whose it is",
+  async (_title, agent) => {
+    await using home = await Home.open({ agent });
+    const row = await home.newSession("s");
+    const worker = home.worker(row);
+    await home.ok(["daemon", "stop", "--keep-workers"]);
+    const copy = `${home.path}-copy`;
+    expect((await home.run(["cp", "-a", home.path, copy]).result()).code).toBe(0);
+    const of = ["--home", copy];
+    const plan = await home.ok([...of, "ps", "--force-stop", "--yes"]);
+    expect(plan.stdout).not.toContain(String(worker.pid));
+    const shown = parseRow((await home.ok([...of, "session", "show", "s", "--json"])).stdout);
+    expect(shown).toMatchObject({ state: "quarantined", reason: expect.stringContaining(home.path) });
+    for (const verb of [
+      ["stop", "s"],
+      ["prompt", "s", "echo copy"],
+      ["session", "resume", "s"],
+    ]) {
+      const { code, stderr } = await home.agent([...of, ...verb, "--json"]);
+      expect([verb, code, errorCode(stderr)]).toEqual([verb, 7, "session_quarantined"]);
+    }
+    // Nothing of it lives in the copy: no assertion is asked for, and nobody is told to end the original's process.
+    expect(await doctor(home, ...of)).toMatchObject([
+      { kind: "descriptor_damaged", subject: row.sessionId, needs: [] },
+    ]);
+    await home.ok([...of, "doctor", "--repair", "--yes"]);
+    const rests = parseRow((await home.ok([...of, "session", "show", "s", "--json"])).stdout);
+    expect(rests).toMatchObject({ state: "stopped", pid: null });
+    await home.ok([...of, "ps", "--force-stop", "--yes"]);
+    expect(isRunning(worker)).toBe(true);
+    expect((await home.ok(["prompt", "s", "echo original"])).stdout).toBe("original\n");
+    expect(home.worker(row).pid).toBe(worker.pid);
+  },
+);
+
+it.each(programs)(
+  "I131 I144 I147 %sa copy that stands where its original was moved from leaves its worker alone, and the moved home has it",
+  async (_title, agent) => {
+    await using home = await Home.open({ agent });
+    const worker = home.worker(await home.newSession("s"));
+    await home.ok(["daemon", "stop", "--keep-workers"]);
+    // A worker whose home is gone ends; this one does not see that it was.
+    home.freeze(worker);
+    const moved = `${home.path}-moved`;
+    renameSync(home.path, moved);
+    expect((await home.run(["cp", "-a", moved, home.path]).result()).code).toBe(0);
+    const plan = await home.ok(["ps", "--force-stop", "--yes"]);
+    expect(plan.stdout).not.toContain(String(worker.pid));
+    expect((await doctor(home)).filter(({ kind }) => kind === "leftover")).toEqual([]);
+    expect(isRunning(worker)).toBe(true);
+    await home.ok(["--home", moved, "daemon", "start"]);
+    const there = parseRow((await home.ok(["--home", moved, "session", "show", "s", "--json"])).stdout);
+    // Nothing is recovered beside it.
+    expect([there.pid, home.workers().map(({ pid }) => pid)]).toEqual([worker.pid, [worker.pid]]);
+    await home.ok(["--home", moved, "ps", "--force-stop", "--yes"]);
+    expect(isRunning(worker)).toBe(false);
+  },
+);
+
+it.each(programs)(
+  "I131 I147 %sa copy that stands where its original was moved from leaves its daemon alone, and the moved home has it",
+  async (_title, agent) => {
+    await using home = await Home.open({ agent });
+    const both = [home.worker(await home.newSession("s")), home.daemon()];
+    // Neither sees that its home was moved.
+    for (const one of both) home.freeze(one);
+    const moved = `${home.path}-moved`;
+    renameSync(home.path, moved);
+    expect((await home.run(["cp", "-a", moved, home.path]).result()).code).toBe(0);
+    const stopped = await home.agent(["ps", "--force-stop", "--yes", "--json"]);
+    expect(JSON.parse(stopped.stdout)).toMatchObject({ stopped: [] });
+    expect(both.map((one) => isRunning(one))).toEqual([true, true]);
+    await home.ok(["--home", moved, "ps", "--force-stop", "--yes"]);
+    expect(both.map((one) => isRunning(one))).toEqual([false, false]);
+  },
+);
+
+it("I131 I147 a copy of hard links, in which each lifeline is the original's, signals no worker of that", async () => {
   await using home = await Home.open();
   const row = await home.newSession("s");
   const worker = home.worker(row);
   await home.ok(["daemon", "stop", "--keep-workers"]);
   const copy = `${home.path}-copy`;
-  expect((await home.run(["cp", "-a", home.path, copy]).result()).code).toBe(0);
+  expect((await home.run(["cp", "-al", home.path, copy]).result()).code).toBe(0);
   const of = ["--home", copy];
-  const plan = await home.ok([...of, "ps", "--force-stop", "--yes"]);
-  expect(plan.stdout).not.toContain(String(worker.pid));
+  expect((await home.ok([...of, "ps", "--force-stop", "--yes"])).stdout).not.toContain(String(worker.pid));
   const shown = parseRow((await home.ok([...of, "session", "show", "s", "--json"])).stdout);
   expect(shown).toMatchObject({ state: "quarantined", reason: expect.stringContaining(home.path) });
-  for (const verb of [
-    ["stop", "s"],
-    ["prompt", "s", "echo copy"],
-    ["session", "resume", "s"],
-  ]) {
-    const { code, stderr } = await home.agent([...of, ...verb, "--json"]);
-    expect([verb, code, errorCode(stderr)]).toEqual([verb, 7, "session_quarantined"]);
-  }
-  // Nothing of it lives in the copy: no assertion is asked for, and nobody is told to end the original's process.
-  expect(await doctor(home, ...of)).toMatchObject([{ kind: "descriptor_damaged", subject: row.sessionId, needs: [] }]);
-  await home.ok([...of, "doctor", "--repair", "--yes"]);
-  const rests = parseRow((await home.ok([...of, "session", "show", "s", "--json"])).stdout);
-  expect(rests).toMatchObject({ state: "stopped", pid: null });
-  await home.ok([...of, "ps", "--force-stop", "--yes"]);
   expect(isRunning(worker)).toBe(true);
   expect((await home.ok(["prompt", "s", "echo original"])).stdout).toBe("original\n");
   expect(home.worker(row).pid).toBe(worker.pid);
 });
 
-it("I131 I147 a copy that stands where its original was moved from leaves its worker alone, and the moved home has it", async () => {
+it("I147 a home that was moved, and begun anew at its old path, has its sessions: the other one does not know them", async () => {
   await using home = await Home.open();
-  const worker = home.worker(await home.newSession("s"));
-  await home.ok(["daemon", "stop", "--keep-workers"]);
-  // A worker whose home is gone ends; this one does not see that it was.
-  home.freeze(worker);
+  await home.newSession("s", "--prompt", "echo one");
+  await home.kill(home.daemon());
   const moved = `${home.path}-moved`;
   renameSync(home.path, moved);
-  expect((await home.run(["cp", "-a", moved, home.path]).result()).code).toBe(0);
-  const plan = await home.ok(["ps", "--force-stop", "--yes"]);
-  expect(plan.stdout).not.toContain(String(worker.pid));
-  expect((await doctor(home)).filter(({ kind }) => kind === "leftover")).toEqual([]);
-  expect(isRunning(worker)).toBe(true);
+  await waitFor(() => home.workers().length === 0, "its worker ended by itself", 25_000);
+  await home.newSession("fresh");
+  const there = await home.agent(["--home", moved, "prompt", "s", "echo two"]);
+  expect(there).toMatchObject({ code: 0, stdout: "two\n" });
   await home.ok(["--home", moved, "ps", "--force-stop", "--yes"]);
-  expect(isRunning(worker)).toBe(false);
+  expect((await home.ok(["prompt", "fresh", "echo fresh"])).stdout).toBe("fresh\n");
 });
 
 it("I131 a descriptor that was copied to another session's name: nobody is told to end the worker that it names", async () => {

@@ -15,6 +15,8 @@ interface HomeOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** For each command, where nothing else is said. */
   readonly timeoutMs?: number;
+  /** The program of its commands: by default the one of the repository's build. */
+  readonly agent?: string;
   /** `ps --force-stop` ends it, and has to leave nobody: where ends are the subject, or its sockets lie outside of its root. */
   readonly forceStop?: boolean;
 }
@@ -32,13 +34,17 @@ export class Home implements AsyncDisposable {
   readonly #env: Readonly<Record<string, string>>;
   readonly #timeoutMs: number | undefined;
   readonly #forceStop: boolean;
+  readonly #agent: string;
   readonly #running: Running[] = [];
   readonly #frozen: Identity[] = [];
   #closed: Promise<void> | null = null;
   /** Set by a test that put its home on a disk of its own. */
   beforeRemoval: () => void = () => {};
 
-  private constructor(canary: Canary, { name = "h", env = {}, timeoutMs, forceStop = false }: HomeOptions) {
+  private constructor(
+    canary: Canary,
+    { name = "h", env = {}, timeoutMs, forceStop = false, agent = agentPath }: HomeOptions,
+  ) {
     this.canary = canary;
     this.root = mkdtempSync(join(tmpdir(), "hf-"));
     this.path = join(this.root, name);
@@ -47,6 +53,7 @@ export class Home implements AsyncDisposable {
     this.#env = env;
     this.#timeoutMs = timeoutMs;
     this.#forceStop = forceStop;
+    this.#agent = agent;
   }
 
   /** Ends when it is disposed of, and at the latest with its test: one that timed out never reaches the end of its block. */
@@ -80,7 +87,7 @@ export class Home implements AsyncDisposable {
 
   /** `agent`, for a line of a shell. */
   get shellCommand(): string {
-    return `${process.execPath} ${agentPath}`;
+    return `${process.execPath} ${this.#agent}`;
   }
 
   async agent(args: readonly string[], options: RunOptions = {}): Promise<Result> {
@@ -89,7 +96,7 @@ export class Home implements AsyncDisposable {
 
   /** Begins an `agent` command and does not wait for it. */
   start(args: readonly string[], options: RunOptions = {}): Running {
-    return this.run([process.execPath, agentPath, ...args], options);
+    return this.run([process.execPath, this.#agent, ...args], options);
   }
 
   /** Any command with the environment of this home; `$AGENT` is the way to `agent` in a shell's line. */

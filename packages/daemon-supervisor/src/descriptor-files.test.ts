@@ -1,12 +1,27 @@
-import { mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { nodeFileSystem } from "@holdfast/recovery-journal";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { createLifeline, createObserver, holdLifeline } from "@holdfast/shared-process";
+import type { ProcessIdentity } from "@holdfast/shared-process";
+import { sessionDirectory, verdictOf } from "@holdfast/session-worker/transport";
+import { afterEach, beforeEach, expect, it, onTestFinished } from "vitest";
 import { MAX_EPOCH, descriptorPath } from "./descriptor.ts";
 import { highestEpoch, readWorkerFiles } from "./descriptor-files.ts";
+import type { DescriptorRead } from "./descriptor-files.ts";
 import { prepareHome } from "./home.ts";
 import { claimFor } from "./main.ts";
+import { viewHome } from "./offline/home-view.ts";
+import { sweepRunFiles } from "./run-files.ts";
 import { systemWorld } from "./world.ts";
 
 const golden = join(import.meta.dirname, "..", "golden");
@@ -64,20 +79,85 @@ it("I165 the epoch that a worker named counts beside those of the files, whichev
   next.claim.ownership.leave();
 });
 
-it("I131 I147 a descriptor of another home that is there is of a copy, under whatever name; of one that is gone, of a home that moved", () => {
+const LIFELINE = "run/0b0e4a3e-3c53.alive";
+const anotherHome = (): string => {
   const other = join(home, "..", "other");
   prepareHome(nodeFileSystem, other);
-  const placed = (at: string): void => {
-    const lifeline = JSON.stringify(`${at}/run/0b0e4a3e-3c53.alive`);
-    const text = ours.replace(/"lifelinePath":\s*(?:null|"[^"]*")/, `"lifelinePath":${lifeline}`);
-    writeFileSync(descriptorPath(home, sessionId), text);
-  };
-  const read = (): unknown => readWorkerFiles(nodeFileSystem, home).descriptors[0];
+  return other;
+};
+
+/** The record of a worker whose home was, or is, at a path. */
+function recorded(at: string, identity?: ProcessIdentity): string {
+  const text = ours.replace(
+    /"lifelinePath":\s*(?:null|"[^"]*")/,
+    `"lifelinePath":${JSON.stringify(`${at}/${LIFELINE}`)}`,
+  );
+  const value: { process: object } = JSON.parse(text);
+  return JSON.stringify(identity ? { ...value, process: { ...value.process, identity } } : value);
+}
+
+const readIn = (of: string): DescriptorRead | undefined => readWorkerFiles(nodeFileSystem, of).descriptors[0];
+
+it("I131 I147 a descriptor of another home that is there is of a copy, under whatever name; of one that is gone, of a home that moved", () => {
+  const other = anotherHome();
+  mkdirSync(sessionDirectory(other, sessionId));
+  const placed = (at: string): void => writeFileSync(descriptorPath(home, sessionId), recorded(at));
   placed(other);
-  expect(read()).toMatchObject({ kind: "damaged", reason: expect.stringContaining(other), epoch: 7 });
+  expect(readIn(home)).toMatchObject({ kind: "damaged", reason: expect.stringContaining(other), epoch: 7 });
   symlinkSync(home, join(home, "..", "alias"));
   for (const same of [home, join(home, "..", "alias"), join(home, "..", "moved")]) {
     placed(same);
-    expect(read()).toMatchObject({ kind: "descriptor" });
+    expect(readIn(home)).toMatchObject({ kind: "descriptor" });
+  }
+});
+
+it("I147 a home that was begun anew where this one was moved from is no original of a session that it does not know", () => {
+  const fresh = anotherHome();
+  writeFileSync(descriptorPath(home, sessionId), recorded(fresh));
+  expect(readIn(home)).toMatchObject({ kind: "descriptor" });
+  // It knows it: by its folder above, by its lifeline here.
+  writeFileSync(`${fresh}/${LIFELINE}`, "");
+  expect(readIn(home)).toMatchObject({ kind: "damaged", reason: expect.stringContaining(fresh) });
+});
+
+/** A worker without a kernel's id, which is this process, holds the lifeline of this home. */
+async function heldHere(): Promise<ProcessIdentity> {
+  await createLifeline(`${home}/${LIFELINE}`);
+  const held = holdLifeline(`${home}/${LIFELINE}`);
+  onTestFinished(() => held[Symbol.dispose]());
+  return { ...createObserver().self(), pidfsInode: null };
+}
+
+it("I131 I144 I147 the copied lifeline at the recorded path does not prove the worker of a moved home gone, nor own it", async () => {
+  const identity = await heldHere();
+  const copy = anotherHome();
+  await createLifeline(`${copy}/${LIFELINE}`);
+  for (const of of [home, copy]) writeFileSync(descriptorPath(of, sessionId), recorded(copy, identity));
+  const moved = readIn(home);
+  if (moved?.kind !== "descriptor") throw new Error(moved?.kind);
+  const { process } = moved.descriptor;
+  expect(process.lifelinePath).toBe(`${home}/${LIFELINE}`);
+  expect(verdictOf(createObserver(), process)).toEqual({ kind: "current", basis: "start-time" });
+  expect(viewHome(home, []).workers).toMatchObject([{ verdict: "current" }]);
+  expect(readIn(copy)).toMatchObject({ kind: "damaged", reason: expect.stringContaining(home) });
+});
+
+it("I124 the lifeline of a moved home's record is not swept: it is what the record names, where it is now", async () => {
+  await createLifeline(`${home}/${LIFELINE}`);
+  await createLifeline(`${home}/run/1b0e4a3e-3c53.alive`);
+  writeFileSync(descriptorPath(home, sessionId), recorded(join(home, "..", "before")));
+  sweepRunFiles(nodeFileSystem, home, { epoch: 1, files: readWorkerFiles(nodeFileSystem, home) });
+  expect(readdirSync(`${home}/run`)).toEqual([basename(LIFELINE)]);
+});
+
+it("I131 I147 a copy of hard links, in which the lifeline is the same file, has not the worker of its original", async () => {
+  const identity = await heldHere();
+  const copy = anotherHome();
+  linkSync(`${home}/${LIFELINE}`, `${copy}/${LIFELINE}`);
+  mkdirSync(sessionDirectory(home, sessionId));
+  for (const worker of [identity, undefined]) {
+    for (const of of [home, copy]) writeFileSync(descriptorPath(of, sessionId), recorded(home, worker));
+    expect(readIn(home)).toMatchObject({ kind: "descriptor" });
+    expect(readIn(copy)).toMatchObject({ kind: "damaged", reason: expect.stringContaining(home) });
   }
 });

@@ -13,11 +13,12 @@ import {
 import type { Descriptor } from "./descriptor.ts";
 import { readOlder } from "./older/form.ts";
 import type { OlderRecord } from "./older/form.ts";
-import { workersFolder } from "./home.ts";
+import { ownLifeline, workersFolder } from "./home.ts";
 import { originalOf } from "./originals.ts";
 import { isGoal, isStronger } from "./lifecycle/state.ts";
 import type { StopIntent } from "./lifecycle/state.ts";
 import type { KnownIntents } from "./records.ts";
+import { readSessionRecord } from "./session-record-file.ts";
 import type { SessionRecord } from "@holdfast/session-worker/transport";
 
 export const MAX_DESCRIPTOR_BYTES = 256 * 1024;
@@ -41,7 +42,7 @@ export interface BareIntent {
 
 export interface WorkerFiles {
   readonly descriptors: readonly DescriptorRead[];
-  /** Intents that had to be written as bare names because the disk was full. */
+  /** Intents that had to be written as bare names because the disk was full, also those that count no more: `standingIntents`. */
   readonly intents: ReadonlyMap<string, BareIntent>;
 }
 
@@ -89,6 +90,16 @@ export function sortNames(
   return { standing: names.filter((path) => !isOvertaken(path)), overtaken: names.filter(isOvertaken) };
 }
 
+/** For those who look without owning the home: the intents that count by their sessions' records as these are now (I129). */
+export function standingIntents(fs: FileSystem, home: string, { intents }: WorkerFiles): WorkerFiles["intents"] {
+  const standing = [...intents].flatMap(([sessionId, { paths }]) => {
+    const read = readSessionRecord(fs, home, sessionId);
+    const bare = bareIntentOf(read?.kind === "record" ? sortNames(paths, read.record).standing : paths);
+    return bare === null ? [] : [[sessionId, bare] as const];
+  });
+  return new Map(standing);
+}
+
 function readDescriptor(fs: FileSystem, home: string, sessionId: string): DescriptorRead {
   const read = readPatiently(fs, descriptorPath(home, sessionId), MAX_DESCRIPTOR_BYTES);
   const text = read.kind === "read" ? Buffer.from(read.bytes).toString("utf8") : "";
@@ -110,9 +121,16 @@ function readDescriptor(fs: FileSystem, home: string, sessionId: string): Descri
   if (parsed.data.schemaVersion !== DESCRIPTOR_VERSION)
     return damaged(`its descriptor has version ${parsed.data.schemaVersion}`);
   if (parsed.data.sessionId !== sessionId) return damaged("its descriptor names another session");
-  const original = originalOf(fs, home, parsed.data.process);
+  const original = originalOf(fs, home, parsed.data);
   if (original !== null) return damaged(`its worker is one of ${original}, of which this home is a copy`);
-  return { kind: "descriptor", sessionId, descriptor: parsed.data };
+  return { kind: "descriptor", sessionId, descriptor: here(home, parsed.data) };
+}
+
+/** In a home that was moved its record still names the lifeline where it was, and a copy may lie there. */
+function here(home: string, descriptor: Descriptor): Descriptor {
+  const { lifelinePath } = descriptor.process;
+  if (lifelinePath === null) return descriptor;
+  return { ...descriptor, process: { ...descriptor.process, lifelinePath: ownLifeline(home, lifelinePath) } };
 }
 
 /** A floor may be too high and never too low: also what is not understood otherwise is believed here (I165). */

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { ensurePrivateDirectory, nodeFileSystem } from "@holdfast/recovery-journal";
 import { longestAside } from "@holdfast/session-worker/transport";
 import type { FileSystem } from "@holdfast/recovery-journal";
@@ -23,6 +23,9 @@ export const damagedFolder = (home: string): string => `${home}/damaged`;
 export const runFolder = (home: string): string => `${home}/run`;
 export const logsFolder = (home: string): string => `${home}/logs`;
 export const lifelinePath = (home: string, name: string): string => `${home}/run/${name}.alive`;
+
+/** Where a lifeline that a record names is if it is this home's: it goes along when the home is moved. */
+export const ownLifeline = (home: string, recorded: string): string => `${runFolder(home)}/${basename(recorded)}`;
 
 /** Whether a directory is this home under whatever name, or another one. `gone`: it is none; this home may have been moved from there. */
 export function compareHomes(fs: FileSystem, home: string, named: string): "same" | "another" | "gone" | "unknown" {

@@ -3,13 +3,7 @@ import { readBounded, readJournal } from "@holdfast/recovery-journal";
 import type { FileSystem } from "@holdfast/recovery-journal";
 import { errnoOf, probeLifeline } from "@holdfast/shared-process";
 import type { EnvironmentScan, ProcessIdentity, ProcessObserver } from "@holdfast/shared-process";
-import {
-  SUPERVISOR_TITLE,
-  homesHeldBy,
-  operationKinds,
-  sessionDirectory,
-  verdictOf,
-} from "@holdfast/session-worker/transport";
+import { SUPERVISOR_TITLE, operationKinds, sessionDirectory, verdictOf } from "@holdfast/session-worker/transport";
 import { nullable, object, safeParse, string } from "zod/mini";
 import { MAX_DESCRIPTOR_BYTES } from "./descriptor-files.ts";
 import type { DescriptorRead } from "./descriptor-files.ts";
@@ -20,7 +14,8 @@ import { readOlder } from "./older/form.ts";
 import type { OlderRecord } from "./older/form.ts";
 import { proveOlder } from "./older/prove.ts";
 import { canonical } from "./offline/discover.ts";
-import { heldSession, isWorker } from "./worker-process.ts";
+import { supervisedBy } from "./originals.ts";
+import { heldByWorker, isWorker } from "./worker-process.ts";
 
 /** Whether a process of a session lives whose record cannot be believed. `gone` is proof; everything else says what stands against it. */
 export type Life = { readonly kind: "gone" } | { readonly kind: "alive" | "unknown"; readonly why: string };
@@ -90,13 +85,13 @@ function isAnothers({ home, fs, scan }: LifeParts, sessionId: string, { pid }: P
   const found = scan.processes.find(({ identity }) => identity.pid === pid);
   if (found?.command === SUPERVISOR_TITLE) {
     // It writes the journal of a session that has no worker now.
-    const homes = homesHeldBy(pid).lifelines;
-    return homes.length > 0 && homes.every((other) => compareHomes(fs, home, other) === "another");
+    return supervisedBy(fs, pid, home) === "another";
   }
   if (!found || !isWorker(found)) return false;
+  const held = heldByWorker(found);
+  if (held.place === "elsewhere") return true;
   if (compareHomes(fs, home, found.values[HOME_NAME] ?? "") === "another") return true;
-  const held = heldSession(found);
-  return typeof held === "string" && held !== sessionId;
+  return held.place === "here" && held.sessionId !== null && held.sessionId !== sessionId;
 }
 
 function jsonOf(bytes: Buffer): unknown {
@@ -136,9 +131,11 @@ function scanLife({ home, scan, descriptors }: LifeParts, sessionId: string): Li
     const { pid } = found.identity;
     const generation = found.values[GENERATION_NAME] ?? "";
     if (!isWorker(found) || canonical(found.values[HOME_NAME] ?? "") !== own || named.has(generation)) continue;
-    const held = heldSession(found);
-    if (held === sessionId) return { kind: "alive", why: `process ${pid} is its worker` };
-    if (typeof held !== "string") return { kind: "unknown", why: `process ${pid} may be its worker` };
+    const held = heldByWorker(found);
+    if (held.place === "elsewhere") continue;
+    if (held.place !== "here" || held.sessionId === null)
+      return { kind: "unknown", why: `process ${pid} may be its worker` };
+    if (held.sessionId === sessionId) return { kind: "alive", why: `process ${pid} is its worker` };
   }
   if (scan.kind === "complete") return GONE;
   return { kind: "unknown", why: `not all processes could be seen: ${scan.problem ?? "the scan was cut short"}` };

@@ -1,6 +1,6 @@
 import { dirname } from "node:path";
-import { openPaths } from "@holdfast/shared-process";
-import type { FoundProcess } from "@holdfast/shared-process";
+import { openPaths, placeOf } from "@holdfast/shared-process";
+import type { FoundProcess, Place } from "@holdfast/shared-process";
 import { GENERATION_NAME, HOME_NAME } from "./names.ts";
 
 const GENERATION = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
@@ -9,29 +9,35 @@ const GENERATION = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9
 export const isWorker = ({ values }: FoundProcess): boolean =>
   values[HOME_NAME] !== undefined && GENERATION.test(values[GENERATION_NAME] ?? "");
 
-/**
- * The home whose `run/` has a lifeline that a process holds, where that is now: it goes along when its home is moved, and stays when that
- * is copied. `null`: it holds none of that name, or its home is gone.
- */
-export function heldHome(pid: number, lifeline: string): string | null {
-  const open = openPaths(pid);
-  const held = open.kind === "read" ? open.paths.find((path) => path.endsWith(`/run/${lifeline}`)) : undefined;
-  return held === undefined ? null : dirname(dirname(held));
+/** What a process holds as a worker does: its generation's lifeline, and a file of its errors that is named after its session. */
+export interface Held {
+  /** Where that lies; `null`: it holds nothing of the kind, or what it holds is not to be seen. */
+  readonly place: Place | null;
+  /**
+   * The home here whose `run/` has its lifeline: it goes along when its home is moved, and stays when that is copied. `null`: it holds
+   * none of that name, or its home is gone.
+   */
+  readonly home: string | null;
+  /** `null`: nothing that it holds says which. */
+  readonly sessionId: string | null;
 }
 
-export const lifelineName = (generation: string): string => `${generation.slice(0, 13)}.alive`;
-
+const NOTHING: Held = { place: null, home: null, sessionId: null };
 const ERRORS = /\/logs\/worker-([0-9a-f-]{36})\.err(?: \(deleted\))?$/;
 
-/**
- * The session that a process holds the files of as its worker does; `null` if it holds none that says which; `undefined`: no worker. A
- * worker holds its generation's lifeline, and writes its errors to a file named after its session.
- */
-export function heldSession({ identity, values }: FoundProcess): string | null | undefined {
-  const open = openPaths(identity.pid);
-  if (open.kind === "unreadable") return undefined;
-  const lifeline = `/run/${lifelineName(values[GENERATION_NAME] ?? "")}`;
-  const sessionId = open.paths.map((path) => ERRORS.exec(path)?.[1]).find((id) => id !== undefined);
-  const isHeld = open.paths.some((path) => path.replace(/ \(deleted\)$/, "").endsWith(lifeline));
-  return sessionId ?? (isHeld ? null : undefined);
+export function heldBy(pid: number, lifeline: string): Held {
+  const open = openPaths(pid);
+  if (open.kind === "unreadable") return NOTHING;
+  const named = open.open.find(({ path }) => path.endsWith(`/run/${lifeline}`));
+  const errors = open.open.find(({ path }) => ERRORS.test(path));
+  const held = named ?? open.open.find(({ path }) => path.endsWith(`/run/${lifeline} (deleted)`)) ?? errors;
+  if (held === undefined) return NOTHING;
+  const place = placeOf(pid, held);
+  const home = named !== undefined && place === "here" ? dirname(dirname(named.path)) : null;
+  return { place, home, sessionId: ERRORS.exec(errors?.path ?? "")?.[1] ?? null };
 }
+
+export const heldByWorker = ({ identity, values }: FoundProcess): Held =>
+  heldBy(identity.pid, lifelineName(values[GENERATION_NAME] ?? ""));
+
+export const lifelineName = (generation: string): string => `${generation.slice(0, 13)}.alive`;

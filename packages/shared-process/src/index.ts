@@ -48,7 +48,8 @@ export {
   scanEnvironments,
 } from "./tree/environments.ts";
 export type { UnprovenProcess } from "./tree/prove.ts";
-export { openPaths, type OpenPaths } from "./tree/open-paths.ts";
+export { type OpenPath, openPaths, type OpenPaths } from "./tree/open-paths.ts";
+export { type Place, placeOf, sharesMounts } from "./tree/place.ts";
 export type { TreeOptions } from "./tree/tree.ts";
 export { type TreeUsage, treeUsage } from "./tree/usage.ts";
 export type {

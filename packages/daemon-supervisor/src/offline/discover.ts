@@ -4,7 +4,7 @@ import { scanEnvironments } from "@holdfast/shared-process";
 import type { EnvironmentScan, FoundProcess } from "@holdfast/shared-process";
 import { SUPERVISOR_TITLE, homesHeldBy } from "@holdfast/session-worker/transport";
 import { GENERATION_NAME, HOME_NAME, MARKER_NAME } from "../names.ts";
-import { heldHome, isWorker, lifelineName } from "../worker-process.ts";
+import { heldByWorker, isWorker } from "../worker-process.ts";
 
 export function scanHoldfast(): EnvironmentScan {
   const scan = scanEnvironments({ names: [HOME_NAME, GENERATION_NAME, MARKER_NAME], commands: [SUPERVISOR_TITLE] });
@@ -14,11 +14,10 @@ export function scanHoldfast(): EnvironmentScan {
 /** A worker's environment names its home as it was at the start; that may have been moved since, and another one be in its place. */
 function whereItIs(found: FoundProcess): FoundProcess {
   if (!isWorker(found)) return found;
-  const { [HOME_NAME]: named = "", [GENERATION_NAME]: generation = "" } = found.values;
-  const held = heldHome(found.identity.pid, lifelineName(generation));
-  return held === null || canonical(named) === held
+  const { home } = heldByWorker(found);
+  return home === null || canonical(found.values[HOME_NAME] ?? "") === home
     ? found
-    : { ...found, values: { ...found.values, [HOME_NAME]: held } };
+    : { ...found, values: { ...found.values, [HOME_NAME]: home } };
 }
 
 export interface DiscoveredHome {

@@ -2,6 +2,8 @@ import { createObserver, probeLifeline, systemClock } from "@holdfast/shared-pro
 import type { ProcessIdentity, ProcessObserver, Signal } from "@holdfast/shared-process";
 import type { OwnerRecord } from "@holdfast/client/protocol";
 import { homesHeldBy, verdictOf } from "@holdfast/session-worker/transport";
+import { nodeFileSystem } from "@holdfast/recovery-journal";
+import { supervisedBy } from "../originals.ts";
 import { canonical } from "./discover.ts";
 import type { Orphan } from "./orphans.ts";
 
@@ -50,10 +52,14 @@ export function endOwner(record: OwnerRecord): Promise<boolean> {
  */
 export function signalOwner(observer: ProcessObserver, record: OwnerRecord, signal: Signal): boolean {
   const verdict = verdictOf(observer, record);
-  if (verdict.kind !== "current") return false;
+  if (verdict.kind !== "current" || isAnothers(record)) return false;
   const isProven = verdict.basis !== "start-time" || holdsLifeline(record) || holdsHome(record);
   return isProven && observer.signal(record.identity, signal).kind === "sent";
 }
+
+/** A copy of its record may lie where its home was before that was moved, or at the path that it has in another mount namespace. */
+const isAnothers = ({ home, identity }: OwnerRecord): boolean =>
+  supervisedBy(nodeFileSystem, identity.pid, home) === "another";
 
 const holdsLifeline = ({ lifelinePath }: OwnerRecord): boolean =>
   lifelinePath !== null && probeLifeline(lifelinePath) === "held";

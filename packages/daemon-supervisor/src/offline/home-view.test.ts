@@ -1,9 +1,9 @@
-import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { closeSync, cpSync, mkdirSync, mkdtempSync, openSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { VERSION } from "@holdfast/client/protocol";
 import { createObserver } from "@holdfast/shared-process";
 import type { FoundProcess } from "@holdfast/shared-process";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { afterEach, beforeEach, expect, it, onTestFinished } from "vitest";
 import { viewHome } from "./home-view.ts";
 
 const identity = createObserver().self();
@@ -47,6 +47,19 @@ it("I147 a copied home has not the daemon of the original, another spelling of i
   expect(viewHome(`${root}/link`, []).owner.kind).toBe("alive");
   const { owner, problems } = viewHome(`${root}/copy`, []);
   expect([owner.kind, problems]).toEqual(["unknown", [expect.stringContaining("is a copy of that of")]]);
+});
+
+it("I131 I147 whose daemon the owner is, is told by the lifeline that it holds: the record's home may have been moved, and a copy be there", () => {
+  const moved = `${root}/moved`;
+  cpSync(home, moved, { recursive: true });
+  mkdirSync(`${moved}/run`);
+  const held = openSync(`${moved}/run/owner-1.alive`, "w");
+  onTestFinished(() => closeSync(held));
+  expect(viewHome(home, []).owner).toMatchObject({
+    kind: "unknown",
+    why: expect.stringContaining("is a copy of that of"),
+  });
+  expect(viewHome(moved, []).owner).toMatchObject({ kind: "alive", record: { home: moved } });
 });
 
 it("I142 a damaged descriptor and one without a session are for a person, a bare name is for the next stop", () => {

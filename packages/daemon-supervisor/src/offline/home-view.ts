@@ -4,9 +4,10 @@ import { createObserver, reasonOf } from "@holdfast/shared-process";
 import type { FoundProcess, ProcessObserver, Verdict } from "@holdfast/shared-process";
 import { verdictOf } from "@holdfast/session-worker/transport";
 import type { Descriptor } from "../descriptor.ts";
-import { readWorkerFiles } from "../descriptor-files.ts";
+import { readWorkerFiles, standingIntents } from "../descriptor-files.ts";
 import type { DescriptorRead, WorkerFiles } from "../descriptor-files.ts";
 import { OLDER_FORM } from "../older/form.ts";
+import { supervisedBy } from "../originals.ts";
 import { readSummaries } from "../session-index/read-index.ts";
 import type { SessionSummary } from "../session-index/row.ts";
 import type { RecordRead } from "../session-record-file.ts";
@@ -65,6 +66,7 @@ export function viewHome(
     descriptors: [],
     intents: new Map(),
   });
+  const intents = attempt(() => standingIntents(nodeFileSystem, home, files), files.intents);
   const listed = attempt<RecordRead<SessionSummary>[] | null>(() => readSummaries(nodeFileSystem, home), null);
   const reads = listed ?? [];
   const unreadable = new Map(reads.flatMap((read) => (read.kind === "record" ? [] : [[read.sessionId, read.reason]])));
@@ -84,7 +86,7 @@ export function viewHome(
     lost: holders.filter(({ identity }) => !isOwner(owner, identity)),
     workers,
     quarantined,
-    bare: [...files.intents.keys()].filter((id) => !files.descriptors.some(({ sessionId }) => sessionId === id)),
+    bare: [...intents.keys()].filter((id) => !files.descriptors.some(({ sessionId }) => sessionId === id)),
     retained: [],
     sessionCount: reads.filter((read) => read.kind === "unreadable" || read.record.wanted !== "archived").length,
     unwritable: unwritableIn(home),
@@ -137,8 +139,15 @@ function ownerOf(home: string, observer: ProcessObserver): OfflineOwner {
   } catch (error) {
     return { kind: "unknown", why: reasonOf(error), record: null };
   }
-  if (owner.kind !== "alive" || !isAnotherHome(owner.record.home, home)) return owner;
-  return { kind: "unknown", why: `its owner record is a copy of that of ${owner.record.home}`, record: owner.record };
+  if (owner.kind !== "alive") return owner;
+  const { record } = owner;
+  const supervised = supervisedBy(nodeFileSystem, record.identity.pid, home);
+  // Its home may have been moved since it was claimed.
+  if (supervised === "this") return { ...owner, record: { ...record, home } };
+  const isNamed = !isAnotherHome(record.home, home);
+  if (supervised === null && isNamed) return owner;
+  const original = isNamed ? "another home, which has or had this path" : record.home;
+  return { kind: "unknown", why: `its owner record is a copy of that of ${original}`, record };
 }
 
 function isAnotherHome(named: string, home: string): boolean {

@@ -1,4 +1,4 @@
-import type { EnvironmentScan, FoundProcess, ProcessIdentity } from "@holdfast/shared-process";
+import type { EnvironmentScan, FoundProcess, Place, ProcessIdentity } from "@holdfast/shared-process";
 import { describe, expect, it } from "vitest";
 import type { HomeView, WorkerView } from "./home-view.ts";
 import { findOrphans } from "./orphans.ts";
@@ -8,6 +8,7 @@ import { dryRun, isEmpty, planFrom } from "./force-stop-plan.ts";
 const MARKER = "a".repeat(24);
 const OTHER = "b".repeat(24);
 const GENERATION = "0b0e4a3e-3c53-4b3f-8f3c-3d7f0c7f3a11";
+const HELD = { place: "here", home: "/h", sessionId: "s9" } as const;
 const own = { HOLDFAST_HOME: "/h", HOLDFAST_GENERATION: GENERATION };
 
 const identity = (pid: number): ProcessIdentity => ({
@@ -65,8 +66,15 @@ function orphans(
   more: Partial<OrphanParts> = {},
 ): readonly Orphan[] {
   const homeOf = (path: string): HomeView | undefined => homes.find(({ home }) => home === path);
-  return findOrphans({ scan: scanOf(processes), homes, homeOf, heldSession: () => "s9", remembered: [], ...more });
+  const seen = {
+    heldByWorker: () => HELD,
+    homesHeldBy: () => ({ places: new Set<Place>() }),
+    sharesMounts: () => true,
+  };
+  return findOrphans({ scan: scanOf(processes), homes, homeOf, remembered: [], ...seen, ...more });
 }
+
+const holding = (place: Place): Partial<OrphanParts> => ({ homesHeldBy: () => ({ places: new Set([place]) }) });
 
 const agent = (pid: number, marker = MARKER, ppid = 1): FoundProcess =>
   process(pid, { HOLDFAST_SESSION: marker }, ppid);
@@ -89,10 +97,37 @@ describe("findOrphans", () => {
   });
 
   it("I131 doubts a worker that holds nothing of one, and takes no marker for ours that is not of our form", () => {
-    expect(orphans([process(20, own), agent(21, "mine")], [view()], { heldSession: () => undefined })).toMatchObject([
+    expect(
+      orphans([process(20, own), agent(21, "mine")], [view()], {
+        heldByWorker: () => ({ ...HELD, place: null, sessionId: null }),
+      }),
+    ).toMatchObject([
       { identity: { pid: 20 }, workerId: GENERATION, doubt: "only its environment says that it is a worker" },
     ]);
     expect(orphans([process(20, { ...own, HOLDFAST_GENERATION: "1" })])).toEqual([]);
+  });
+
+  it("I131 I147 ends nobody of a home in another mount namespace, which may have the path of one here", () => {
+    const cannotBeSeen = { doubt: expect.stringContaining("another mount namespace") };
+    for (const place of ["elsewhere", "unknown"] as const)
+      expect(
+        orphans([process(20, own), agent(21, MARKER, 20)], [view()], {
+          heldByWorker: () => ({ ...HELD, home: null, place }),
+        }),
+      ).toMatchObject([
+        { identity: { pid: 20 }, home: null, ...cannotBeSeen },
+        { identity: { pid: 21 }, home: null, ...cannotBeSeen },
+      ]);
+    const supervisor = { ...process(30, { HOLDFAST_HOME: "/h" }), command: "holdfastd" };
+    expect(orphans([supervisor, agent(31, MARKER, 30)], [view()], holding("elsewhere"))).toMatchObject([
+      { identity: { pid: 30 }, home: null, ...cannotBeSeen },
+      { identity: { pid: 31 }, home: null, ...cannotBeSeen },
+    ]);
+    expect(orphans([supervisor], [view()], holding("here"))).toEqual([]);
+    // What is left there when both are gone: its records have not been read.
+    expect(orphans([agent(21)], [view()], { sharesMounts: () => false })).toMatchObject([
+      { doubt: "a record that cannot be read may name it" },
+    ]);
   });
 
   it("finds what a worker left that is gone, with the session that its descriptor names", () => {

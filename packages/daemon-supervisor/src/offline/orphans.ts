@@ -1,7 +1,10 @@
 import { startIdOf } from "@holdfast/shared-process";
 import type { EnvironmentScan, FoundProcess, Marker, ProcessIdentity } from "@holdfast/shared-process";
+import { SUPERVISOR_TITLE } from "@holdfast/session-worker/transport";
+import type { HeldHomes } from "@holdfast/session-worker/transport";
 import { GENERATION_NAME, HOME_NAME, MARKER_NAME } from "../names.ts";
 import { isWorker } from "../worker-process.ts";
+import type { Held } from "../worker-process.ts";
 import { mayLive } from "./home-view.ts";
 import type { HomeView } from "./home-view.ts";
 
@@ -35,8 +38,9 @@ export interface OrphanParts {
   readonly homes: readonly HomeView[];
   /** The same home whatever the spelling. */
   readonly homeOf: (path: string) => HomeView | undefined;
-  /** The session that a process holds the files of as its worker does; `null` if it holds none; `undefined`: no worker. */
-  readonly heldSession: (found: FoundProcess) => string | null | undefined;
+  readonly heldByWorker: (found: FoundProcess) => Held;
+  readonly homesHeldBy: (pid: number) => Pick<HeldHomes, "places">;
+  readonly sharesMounts: (pid: number) => boolean;
   /** Of sessions whose records are gone since. */
   readonly remembered: readonly KnownMarker[];
 }
@@ -45,30 +49,36 @@ export interface OrphanParts {
 const MARKER = /^[A-Za-z0-9_-]{24}$/;
 
 const UNREAD = "a record that cannot be read may name it";
+/** That may have the path of one here. */
+const ELSEWHERE = "its home cannot be seen from here: another mount namespace has it, or something is mounted over it";
 
 /** Pure: by the scan and the records that were read after it. Workers first, then what agents left. */
 export function findOrphans(parts: OrphanParts): Orphan[] {
   const { scan, homes } = parts;
   const supervisors = new Set(homes.flatMap((view) => [...view.lost.map(pidOf), ...ownerPid(view)]));
   const others = scan.processes.filter((found) => !supervisors.has(pidOf(found)));
-  const workers = others.filter(isWorker);
+  const strangers = others.filter((found) => isOfUnseenHome(found, parts));
+  const workers = others.filter((found) => isWorker(found) && !strangers.includes(found));
   const named = new Set(homes.flatMap((view) => view.workers.filter(mayLive).map(keyOfWorker)));
   const living = new Set(workers.filter((found) => named.has(keyOf(found.identity))).map(pidOf));
   const lost = workers
     // What a worker has just forked is its image until it runs the program that it is for.
     .filter((found) => ![pidOf(found), ...scan.ancestorsOf(pidOf(found))].some((pid) => living.has(pid)))
     .map((found) => workerOrphan(found, parts));
+  const outside = [...strangers.map(supervisorElsewhere), ...lost];
+  const isAllRead = isAllKnown(parts);
   const kin = {
     markers: knownMarkers(parts),
-    isKnown: isAllKnown(parts),
+    // The records of another mount namespace's homes have not been read.
+    isKnown: (pid: number) => isAllRead && parts.sharesMounts(pid),
     // What runs below a supervisor or a worker that a record names lives with it, whatever it carries.
     isOwned: (pid: number) => supervisors.has(pid) || living.has(pid),
-    lostAt: (pid: number) => lost.find(({ identity }) => identity.pid === pid),
+    lostAt: (pid: number) => outside.find(({ identity }) => identity.pid === pid),
   };
   const left = others
     .filter((found) => !isWorker(found) && found.values[MARKER_NAME] !== undefined)
     .flatMap((found) => agentOrphan(found, scan.ancestorsOf(pidOf(found)), kin));
-  return [...lost, ...left];
+  return [...outside, ...left];
 }
 
 const pidOf = ({ identity }: FoundProcess): number => identity.pid;
@@ -78,26 +88,46 @@ const ownerPid = ({ owner }: HomeView): number[] => (owner.kind === "alive" ? [o
 const isAllKnown = ({ scan, homes }: OrphanParts): boolean =>
   scan.kind === "complete" && homes.every(({ problems }) => problems.length === 0);
 
+/** A supervisor of a home that has its path in another mount namespace, or that may have. */
+function isOfUnseenHome({ identity, command }: FoundProcess, { homesHeldBy }: OrphanParts): boolean {
+  if (command !== SUPERVISOR_TITLE) return false;
+  const { places } = homesHeldBy(identity.pid);
+  return places.size > 0 && !places.has("here");
+}
+
+const supervisorElsewhere = ({ identity, command, values }: FoundProcess): Orphan => ({
+  id: startIdOf(identity),
+  identity,
+  command,
+  workerId: null,
+  home: null,
+  proof: { name: HOME_NAME, value: values[HOME_NAME] ?? "" },
+  byIdentity: false,
+  doubt: ELSEWHERE,
+});
+
 function workerOrphan(found: FoundProcess, parts: OrphanParts): Orphan {
   const generation = found.values[GENERATION_NAME] ?? "";
-  const view = parts.homeOf(found.values[HOME_NAME] ?? "");
+  const { place, sessionId } = parts.heldByWorker(found);
+  // One of that name here is another one, or may be.
+  const view = place === "elsewhere" || place === "unknown" ? undefined : parts.homeOf(found.values[HOME_NAME] ?? "");
   const recorded = view?.workers.find(({ descriptor }) => descriptor.process.generation === generation)?.sessionId;
-  const held = parts.heldSession(found);
   return {
     id: startIdOf(found.identity),
     identity: found.identity,
     command: found.command,
-    workerId: recorded ?? held ?? generation,
+    workerId: recorded ?? sessionId ?? generation,
     home: view?.home ?? null,
     proof: { name: GENERATION_NAME, value: generation },
     byIdentity: false,
-    doubt:
-      held === undefined
-        ? "only its environment says that it is a worker"
-        : view === undefined || view.problems.length > 0
-          ? UNREAD
-          : null,
+    doubt: doubtOf(place, view),
   };
+}
+
+function doubtOf(place: Held["place"], view: HomeView | undefined): string | null {
+  if (place === null) return "only its environment says that it is a worker";
+  if (place !== "here") return ELSEWHERE;
+  return view === undefined || view.problems.length > 0 ? UNREAD : null;
 }
 
 interface Known {
@@ -121,7 +151,7 @@ function knownMarkers({ homes, remembered }: OrphanParts): Map<string, Known> {
 
 interface Kin {
   readonly markers: ReadonlyMap<string, Known>;
-  readonly isKnown: boolean;
+  readonly isKnown: (pid: number) => boolean;
   readonly isOwned: (pid: number) => boolean;
   readonly lostAt: (pid: number) => Orphan | undefined;
 }
@@ -137,6 +167,10 @@ function agentOrphan({ identity, command, values }: FoundProcess, above: readonl
   const proof = { name: MARKER_NAME, value: marker };
   const found = { id, identity, command, proof, byIdentity: false };
   if (known) return [{ ...found, workerId: known.sessionId, home: known.home, doubt: null }];
-  const { workerId, home, doubt } = parent ?? { workerId: null, home: null, doubt: kin.isKnown ? null : UNREAD };
+  const { workerId, home, doubt } = parent ?? {
+    workerId: null,
+    home: null,
+    doubt: kin.isKnown(identity.pid) ? null : UNREAD,
+  };
   return [{ ...found, workerId, home, doubt }];
 }

@@ -9,6 +9,7 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 import { descriptorPath, encodeDescriptor } from "../descriptor.ts";
 import { prepareHome } from "../home.ts";
 import { processOf } from "../lifecycle/samples.testing.ts";
+import { viewHome } from "./home-view.ts";
 import { listOffline, treeOffline, waitOffline } from "./sessions.ts";
 import { makeSession, sessionRecordOf } from "../session-record.testing.ts";
 
@@ -95,4 +96,18 @@ it("a tree stands by the parents of the records", async () => {
     { sessionId: first, children: [{ sessionId: second, children: [] }] },
   ]);
   expect(treeOffline(home, second).sessions).toMatchObject([{ sessionId: second, children: [] }]);
+});
+
+it("I129 a bare intent that the record was written over counts no more, without a daemon either", async () => {
+  const [old, newer] = ["4a2aaaaa-0000-4000-8000-000000000001", "4a2aaaaa-0000-4000-8000-000000000002"];
+  await record(first, { wanted: "running", overtaken: [old] });
+  await record(second, { wanted: "running", overtaken: [old] });
+  writeFileSync(`${home}/workers/${first}.${old}.stop`, "");
+  writeFileSync(`${home}/workers/${second}.${old}.archive`, "");
+  writeFileSync(`${home}/workers/${second}.${newer}.stop`, "");
+  const rows = new Map(listOffline(home, { archived: true }).sessions.map((row) => [row.sessionId, row]));
+  expect(rows.get(first)).toMatchObject({ state: "recovering", lifecycle: "live" });
+  expect(rows.get(second)).toMatchObject({ state: "stopped", lifecycle: "live" });
+  // A forced stop has nothing to end of the one.
+  expect(viewHome(home, []).bare).toEqual([second]);
 });

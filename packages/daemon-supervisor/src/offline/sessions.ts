@@ -18,7 +18,7 @@ import {
   verdictOf,
   whyUnreadable,
 } from "@holdfast/session-worker/transport";
-import { readWorkerFiles } from "../descriptor-files.ts";
+import { readWorkerFiles, standingIntents } from "../descriptor-files.ts";
 import type { Descriptor } from "../descriptor.ts";
 import type { BareIntent } from "../descriptor-files.ts";
 import { wantedAfter } from "../lifecycle/durable.ts";
@@ -40,12 +40,13 @@ export function rowsOffline(
   observer = createObserver({ mode: "narrow", library: "for-signals" }),
 ): SessionRow[] {
   const files = readWorkerFiles(nodeFileSystem, home);
+  const intents = standingIntents(nodeFileSystem, home, files);
   const descriptors = new Map(files.descriptors.map((read) => [read.sessionId, read]));
   return readSummaries(nodeFileSystem, home).map((read) => {
     if (read.kind === "unreadable") return damagedRow(read.sessionId, read.reason);
     const descriptor = descriptors.get(read.record.sessionId);
     const quarantine = descriptor?.kind === "damaged" ? descriptor.reason : null;
-    const record = intended(read.record, files.intents.get(read.record.sessionId));
+    const record = intended(read.record, intents.get(read.record.sessionId));
     if (descriptor?.kind !== "descriptor") {
       const row = rowOf({ record, state: null, report: null, quarantine });
       return descriptor?.kind === "older" && row.state !== "stopped" ? { ...row, reason: OLDER_FORM } : row;

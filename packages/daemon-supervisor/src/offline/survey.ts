@@ -1,8 +1,8 @@
-import { verdictOf } from "@holdfast/session-worker/transport";
-import { createObserver, reasonOf, startIdOf } from "@holdfast/shared-process";
+import { homesHeldBy, verdictOf } from "@holdfast/session-worker/transport";
+import { createObserver, reasonOf, sharesMounts, startIdOf } from "@holdfast/shared-process";
 import type { EnvironmentScan, FoundProcess, ProcessObserver } from "@holdfast/shared-process";
 import { MARKER_NAME } from "../names.ts";
-import { heldSession } from "../worker-process.ts";
+import { heldByWorker } from "../worker-process.ts";
 import { workerCgroups } from "../effects/leftovers.ts";
 import { canonical, discoverHomes, scanHoldfast } from "./discover.ts";
 import { viewHome } from "./home-view.ts";
@@ -32,7 +32,7 @@ export function survey(home: string, remembered: readonly KnownMarker[] = []): S
   const homes = isExplained(scan, seen) ? seen : seen.map(withRetained);
   const byPath = new Map(homes.map((view) => [canonical(view.home), view]));
   const homeOf = (path: string): HomeView | undefined => byPath.get(canonical(path));
-  const orphans = findOrphans({ scan, homes, homeOf, heldSession, remembered });
+  const orphans = findOrphans({ scan, homes, homeOf, remembered, heldByWorker, homesHeldBy, sharesMounts });
   const problems = homes.flatMap((view) => view.problems);
   return {
     scan,

@@ -1,12 +1,12 @@
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { nodeFileSystem } from "@holdfast/recovery-journal";
 import type { FileSystem } from "@holdfast/recovery-journal";
 import { SimulatedDisk } from "@holdfast/recovery-journal/testing";
 import { createLifeline, createObserver, holdLifeline } from "@holdfast/shared-process";
 import type { ProcessObserver, Verdict } from "@holdfast/shared-process";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { afterEach, beforeEach, expect, it, onTestFinished } from "vitest";
 import { prepareHome } from "../home.ts";
 import { claimHome } from "./claim.ts";
 import type { ClaimOptions, ClaimResult } from "./claim.ts";
@@ -165,6 +165,19 @@ it("I131 I132 a lifeline that nobody holds outranks a number and a start tick, a
   held[Symbol.dispose]();
   expect(epochOf(claim(observing({ kind: "current", basis: "kernel-id" })))).toBe("alive");
   expect(epochOf(claim(observing({ kind: "current", basis: "start-time" })))).toBe(2);
+});
+
+it("I131 I132 the owner of a home that was moved holds its lifeline there: a copy at the recorded path proves no end", async () => {
+  const copied = join(mkdtempSync(join(tmpdir(), "copy-")), "owner-test.alive");
+  onTestFinished(() => rmSync(dirname(copied), { recursive: true }));
+  const own = `${home}/run/owner-test.alive`;
+  for (const path of [copied, own]) await createLifeline(path);
+  const held = holdLifeline(own);
+  expect(epochOf(claim(real, { lifelinePath: copied }))).toBe(1);
+  const byTicks = observing({ kind: "current", basis: "start-time" });
+  expect(epochOf(claim(byTicks))).toBe("alive");
+  held[Symbol.dispose]();
+  expect(epochOf(claim(byTicks))).toBe(2);
 });
 
 it("I109 a claim that is in place is the claimer's, whether or not a power cut would take it", () => {

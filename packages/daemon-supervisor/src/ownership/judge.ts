@@ -4,6 +4,7 @@ import { probeLifeline, scanMarked } from "@holdfast/shared-process";
 import type { ProcessObserver } from "@holdfast/shared-process";
 import { SUPERVISOR_TITLE, verdictOf } from "@holdfast/session-worker/transport";
 import type { TopOwner } from "@holdfast/session-worker/transport";
+import { ownLifeline } from "../home.ts";
 import { HOME_NAME } from "../names.ts";
 
 export type OwnerState =
@@ -19,7 +20,7 @@ export function judgeOwner(observer: ProcessObserver, home: string, top: TopOwne
   if (top.kind === "none") return judgeWithoutRecord(home);
   if (top.kind === "unreadable") return judgeByScan(home);
   if (top.kind === "refused") return { kind: "unknown", why: `its owner record cannot be read: ${top.errno}` };
-  const { record } = top;
+  const record = whereItIs(home, top.record);
   if (record.phase === "stopped") return { kind: "free", why: "stopped" };
   const verdict = verdictOf(observer, record);
   switch (verdict.kind) {
@@ -31,6 +32,13 @@ export function judgeOwner(observer: ProcessObserver, home: string, top: TopOwne
     case "unknown":
       return verdict.why === "other-host" ? elsewhere(record) : { kind: "unknown", why: notObserved(verdict.why) };
   }
+}
+
+/** Its lifeline goes along with a home that is moved; at the recorded path may be a copy by then, which nobody ever held. */
+function whereItIs(home: string, record: OwnerRecord): OwnerRecord {
+  const { lifelinePath } = record;
+  const own = lifelinePath === null ? null : ownLifeline(home, lifelinePath);
+  return own !== null && probeLifeline(own) === "held" ? { ...record, lifelinePath: own } : record;
 }
 
 const notObserved = (why: string): string => `its owner cannot be observed: ${why}`;

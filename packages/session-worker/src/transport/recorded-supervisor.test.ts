@@ -32,7 +32,7 @@ const isSpared = (command = SUPERVISOR_TITLE): boolean => isRecordedSupervisor({
 describe("a process with the supervisor's title", () => {
   it("I153 is spared when the home whose lifeline it holds names it as its owner", () => {
     record(identity);
-    expect(homesHeldBy(identity.pid)).toEqual({ readable: true, lifelines: [home], all: [home] });
+    expect(homesHeldBy(identity.pid)).toMatchObject({ readable: true, lifelines: [home], all: [home] });
     expect([isSpared(), isSpared("node")]).toEqual([true, false]);
   });
 

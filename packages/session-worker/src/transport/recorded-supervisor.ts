@@ -1,6 +1,6 @@
 import { nodeFileSystem } from "@holdfast/recovery-journal";
-import { compareIdentities, environmentValues, openPaths } from "@holdfast/shared-process";
-import type { ProcessIdentity, Spare } from "@holdfast/shared-process";
+import { compareIdentities, environmentValues, openPaths, placeOf } from "@holdfast/shared-process";
+import type { Place, ProcessIdentity, Spare } from "@holdfast/shared-process";
 import { topOwner } from "./owner-files.ts";
 
 /** What the supervisor calls itself (at most 15 bytes, the kernel's limit), so that a scan can tell it from its workers. */
@@ -17,19 +17,30 @@ const LOG = /^(\/.*)\/logs\/supervisor\.log(?: \(deleted\))?$/;
 export interface HeldHomes {
   /** False: what it has open cannot be read, so nothing can be said of it. */
   readonly readable: boolean;
-  /** Homes whose owner's lifeline it holds. */
+  /** Homes whose owner's lifeline it holds: those that have this name here. */
   readonly lifelines: readonly string[];
   /** Those, and homes whose log it writes. */
   readonly all: readonly string[];
+  /** Where all that lies; another home may have the same name in another mount namespace. */
+  readonly places: ReadonlySet<Place>;
 }
 
 /** The homes that a process holds as their supervisor does, whatever its environment says. */
 export function homesHeldBy(pid: number): HeldHomes {
   const open = openPaths(pid);
-  if (open.kind === "unreadable") return { readable: open.why === "vanished", lifelines: [], all: [] };
-  const matching = (pattern: RegExp): string[] => open.paths.flatMap((path) => pattern.exec(path)?.[1] ?? []);
+  if (open.kind === "unreadable")
+    return { readable: open.why === "vanished", lifelines: [], all: [], places: new Set() };
+  const places = new Set<Place>();
+  const matching = (pattern: RegExp): string[] =>
+    open.open.flatMap((one) => {
+      const home = pattern.exec(one.path)?.[1];
+      if (home === undefined) return [];
+      const place = placeOf(pid, one);
+      places.add(place);
+      return place === "here" ? [home] : [];
+    });
   const lifelines = [...new Set(matching(LIFELINE))];
-  return { readable: true, lifelines, all: [...new Set([...lifelines, ...matching(LOG)])] };
+  return { readable: true, lifelines, all: [...new Set([...lifelines, ...matching(LOG)])], places };
 }
 
 /**
@@ -39,7 +50,8 @@ export function homesHeldBy(pid: number): HeldHomes {
 export const isRecordedSupervisor: Spare = ({ identity, command }) => {
   if (command !== SUPERVISOR_TITLE) return false;
   const held = homesHeldBy(identity.pid);
-  return !held.readable || held.all.some((home) => mayOwn(home, identity));
+  const isSeen = held.readable && !held.places.has("elsewhere") && !held.places.has("unknown");
+  return !isSeen || held.all.some((home) => mayOwn(home, identity));
 };
 
 function mayOwn(home: string, identity: ProcessIdentity): boolean {
@@ -75,5 +87,5 @@ function isOwnProgram(pid: number): boolean {
   const open = openPaths(pid);
   // What cannot be told is spared; whoever has ended needs no sparing.
   if (open.kind === "unreadable") return open.why !== "vanished";
-  return open.paths.some((path) => SUPERVISOR_ERRORS.test(path));
+  return open.open.some(({ path }) => SUPERVISOR_ERRORS.test(path));
 }

@@ -90,7 +90,7 @@ describe("openPaths", () => {
     table.start({ pid: 20, open });
     table.start({ pid: 21, unreadable: { fd: "EACCES" } });
     table.start({ pid: 22, unreadable: { fd: "EMFILE" } });
-    expect(openPaths(20, table)).toEqual({ kind: "read", paths: open });
+    expect(openPaths(20, table)).toEqual({ kind: "read", open: open.map((path, fd) => ({ fd: String(fd), path })) });
     const why = (pid: number): object => openPaths(pid, table);
     expect(why(21)).toEqual({ kind: "unreadable", why: "denied" });
     expect(why(22)).toEqual({ kind: "unreadable", why: "descriptors-exhausted" });
