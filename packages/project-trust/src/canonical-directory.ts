@@ -6,7 +6,7 @@ import type { DirectoryIdentity } from "./identity.ts";
 import { nodeCalls } from "./node-calls.ts";
 import { lookAt } from "./pin.ts";
 import { platformProblem } from "./platform.ts";
-import { type Denied, denied } from "./reasons.ts";
+import { type Denied, denied, pathDetail } from "./reasons.ts";
 import { spellingOf } from "./spelling.ts";
 import { stepInto } from "./walk.ts";
 
@@ -23,6 +23,7 @@ export function canonicalDirectory(
 ): CanonicalDirectory {
   const problem = platformProblem(platform, calls);
   if (problem !== null) return problem;
+  if (path.includes("\0")) return denied("nul", pathDetail("nul"));
   try {
     const resolved = canonicalPath(calls.realpath(path));
     if (resolved.kind === "refused") return denied(resolved.reason, `${path} leads to no path that can be said`);

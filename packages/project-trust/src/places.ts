@@ -55,18 +55,19 @@ export type PlaceList =
 
 export function listPlace(calls: DirectoryCalls, { descriptor }: Place, maxNames: number): PlaceList {
   const names: ListedName[] = [];
-  let unnamed = 0;
+  let [count, unnamed] = [0, 0];
   for (const listed of calls.names(pathOf(descriptor))) {
-    if (names.length + unnamed === maxNames) return refused("too_large", `it has more than ${maxNames} names`);
+    if (count === maxNames) return refused("too_large", `it has more than ${maxNames} names`);
+    count += 1;
     const bytes = Buffer.from(listed, "latin1");
-    if (isUtf8(bytes)) {
-      const name = bytes.toString();
-      const seen = calls.lstat(below(descriptor, name));
-      // Removed since: as if it had been read a moment later.
-      if (seen !== null) names.push({ name, kind: seen.kind });
-    } else {
+    if (!isUtf8(bytes)) {
       unnamed += 1;
+      continue;
     }
+    const name = bytes.toString();
+    const seen = calls.lstat(below(descriptor, name));
+    // Removed since: as if it had been read a moment later.
+    if (seen !== null) names.push({ name, kind: seen.kind });
   }
   return { kind: "directory", names, unnamed };
 }

@@ -106,10 +106,13 @@ describe("a revocation", () => {
     const others = process.listeners("uncaughtException");
     process.removeAllListeners("uncaughtException");
     const uncaught = once(process, "uncaughtException");
-    authority.revoke(binding);
-    expect(told).toEqual(["told"]);
-    expect((await uncaught)[0]).toBe(wrong);
-    for (const listener of others) process.on("uncaughtException", listener);
+    try {
+      authority.revoke(binding);
+      expect(told).toEqual(["told"]);
+      expect((await uncaught)[0]).toBe(wrong);
+    } finally {
+      for (const listener of others) process.on("uncaughtException", listener);
+    }
   });
 
   it("is whole before anybody is told: a listener may call the authority", () => {

@@ -75,7 +75,10 @@ export interface ProjectTrustAuthority extends Disposable {
   readonly identityOf: (binding: unknown) => Identified | Denied;
   /** A new binding for what `identityOf` said, in this process or an earlier one, if it is still listed, trusted and there. */
   readonly reissue: (identity: unknown) => Grant;
-  /** Puts another policy in force. Entries that stay as they are keep their bindings. */
+  /**
+   * Puts another policy in force. An entry whose directory and revision stay is what it was, with its bindings; to trust what is
+   * there now, give it another revision.
+   */
   readonly update: (policy: readonly (PolicyEntry | string)[]) => PolicyState;
   readonly policy: () => PolicyState;
   /** Looks at each listed directory, and changes nothing. */

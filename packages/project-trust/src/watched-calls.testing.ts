@@ -18,6 +18,8 @@ export class WatchedCalls implements DirectoryCalls {
   /** The name under which the disk keeps what is asked by this one. */
   finds: (path: string) => string = (path) => path;
   mount: (mount: string) => string = (mount) => mount;
+  lists: ((path: string) => Iterable<string>) | null = null;
+  realpathOf = nodeCalls.realpath;
   proc = true;
   count = 0;
   readonly descriptors = new Set<number>();
@@ -54,7 +56,7 @@ export class WatchedCalls implements DirectoryCalls {
 
   names(path: string): Iterable<string> {
     this.#call("names", path);
-    return nodeCalls.names(path);
+    return this.lists?.(path) ?? nodeCalls.names(path);
   }
 
   mountOf(descriptor: number): string {
@@ -68,7 +70,7 @@ export class WatchedCalls implements DirectoryCalls {
 
   realpath(path: string): string {
     this.#call("realpath", path);
-    return nodeCalls.realpath(path);
+    return this.realpathOf(path);
   }
 
   #call(call: CallName, about: string): void {
