@@ -1,7 +1,7 @@
 import { mkdirSync, renameSync, rmdirSync, symlinkSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { createProjectTrustAuthority, isProjectTrustAuthority } from "./authority.ts";
-import { granted, verdictOf, watchedAuthority } from "./authority.testing.ts";
+import { granted, only, verdictOf, watchedAuthority } from "./authority.testing.ts";
 import { canonicalDirectory } from "./canonical-directory.ts";
 import { identityToJson } from "./identity.ts";
 import type { PolicyEntry } from "./policy.ts";
@@ -9,9 +9,8 @@ import { Temporary } from "./temporary.testing.ts";
 import { systemError, WatchedCalls } from "./watched-calls.testing.ts";
 
 const entryOf = (directory: string, revision = "r"): PolicyEntry => {
-  const found = canonicalDirectory(directory);
-  if (found.kind === "denied") return expect.unreachable(found.detail);
-  return { directory, revision, identity: identityToJson(found.identity) };
+  const { identity } = only(canonicalDirectory(directory), "canonical");
+  return { directory, revision, identity: identityToJson(identity) };
 };
 
 describe("an authority", () => {

@@ -1,4 +1,3 @@
-import { expect } from "vitest";
 import { createProjectTrustAuthority } from "./authority.ts";
 import type { Binding } from "./bindings.ts";
 import type { PolicyEntry } from "./policy.ts";
@@ -15,10 +14,23 @@ export function watchedAuthority(...policy: readonly (PolicyEntry | string)[]): 
   return { authority: createProjectTrustAuthority({ policy, calls }), calls };
 }
 
-export function granted(grant: Grant): Binding {
-  if (grant.kind === "denied") return expect.unreachable(`${grant.reason}: ${grant.detail}`);
-  return grant.binding;
+/** What is expected to be of one kind, as that. */
+export function only<T extends { readonly kind: string }, K extends T["kind"]>(
+  value: T,
+  kind: K,
+): Extract<T, { readonly kind: K }> {
+  if (isOf(value, kind)) return value;
+  throw new Error(`not ${kind}: ${JSON.stringify(value)}`);
 }
+
+function isOf<T extends { readonly kind: string }, K extends T["kind"]>(
+  value: T,
+  kind: K,
+): value is Extract<T, { readonly kind: K }> {
+  return value.kind === kind;
+}
+
+export const granted = (grant: Grant): Binding => only(grant, "granted").binding;
 
 export const verdictOf = (answer: { readonly kind: string; readonly reason?: string }): string =>
   answer.reason ?? answer.kind;

@@ -1,15 +1,14 @@
 import { mkdirSync, renameSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { createProjectTrustAuthority } from "./authority.ts";
-import { granted, verdictOf, withoutBirths } from "./authority.testing.ts";
+import { granted, only, verdictOf, withoutBirths } from "./authority.testing.ts";
 import type { PolicyEntry } from "./policy.ts";
 import { Temporary } from "./temporary.testing.ts";
 import type { BoundIdentity, ProjectTrustAuthority } from "./types.ts";
 import { WatchedCalls } from "./watched-calls.testing.ts";
 
 function kept(authority: ProjectTrustAuthority, binding: unknown): BoundIdentity {
-  const found = authority.identityOf(binding);
-  return found.kind === "identity" ? found.identity : expect.unreachable(found.detail);
+  return only(authority.identityOf(binding), "identity").identity;
 }
 
 /** What a later process reads. */

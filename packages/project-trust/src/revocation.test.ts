@@ -2,57 +2,62 @@ import { once } from "node:events";
 import { renameSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { createProjectTrustAuthority } from "./authority.ts";
-import { granted, verdictOf, watchedAuthority } from "./authority.testing.ts";
-import { MAX_LISTENERS } from "./bindings.ts";
+import { granted, only, verdictOf, watchedAuthority } from "./authority.testing.ts";
+import { type Binding, MAX_LISTENERS } from "./bindings.ts";
 import { Temporary } from "./temporary.testing.ts";
+import type { ProjectTrustAuthority } from "./types.ts";
+
+interface Ending {
+  readonly authority: ProjectTrustAuthority;
+  readonly binding: Binding;
+  readonly temporary: Temporary;
+}
+
+const ends: Readonly<Record<string, (ending: Ending) => unknown>> = {
+  revoke: ({ authority, binding }) => authority.revoke(binding),
+  "no longer listed": ({ authority }) => authority.update([]),
+  "another revision": ({ authority, temporary }) => authority.update([{ directory: temporary.at("a"), revision: "s" }]),
+  malformed: ({ authority }) => authority.update(["."]),
+  dispose: ({ authority }) => authority.dispose(),
+  moved: ({ authority, binding, temporary }) => {
+    renameSync(temporary.at("a"), temporary.at("b"));
+    return authority.validate(binding);
+  },
+};
 
 describe("a revocation", () => {
-  it.each(["revoke", "no longer listed", "another revision", "malformed", "dispose", "moved"])(
-    "I160 is told once, whoever asks again: %s",
-    (how) => {
-      using temporary = new Temporary();
-      const directory = temporary.directory("a");
-      const { authority } = watchedAuthority({ directory, revision: "r" });
-      const binding = granted(authority.authorize(directory));
-      const told: string[] = [];
-      authority.onRevoked(binding, ({ reason }) => told.push(reason));
-      expect(told).toEqual([]);
-      if (how === "revoke") expect(authority.revoke(binding)).toBe(true);
-      if (how === "no longer listed") authority.update([]);
-      if (how === "another revision") authority.update([{ directory, revision: "s" }]);
-      if (how === "malformed") authority.update(["."]);
-      if (how === "moved") {
-        renameSync(directory, temporary.at("b"));
-        authority.validate(binding);
-      }
-      if (how === "dispose") authority.dispose();
-      const reasons: Readonly<Record<string, string>> = {
-        malformed: "malformed_policy",
-        dispose: "disposed",
-        moved: "missing",
-      };
-      const reason = reasons[how] ?? "revoked";
-      expect(told).toEqual([reason]);
-      expect([authority.revoke(binding), verdictOf(authority.validate(binding))]).toEqual([
-        false,
-        how === "malformed" ? "malformed_policy" : reason,
-      ]);
-      authority.dispose();
-      expect(told).toEqual([reason]);
-      authority.onRevoked(binding, (revocation) => told.push(`at once: ${revocation.reason}`));
-      expect(told).toEqual([reason, `at once: ${reason}`]);
-    },
-  );
+  it.each(Object.keys(ends))("I160 is told once, whoever asks again: %s", (how) => {
+    using temporary = new Temporary();
+    const directory = temporary.directory("a");
+    const { authority } = watchedAuthority({ directory, revision: "r" });
+    const binding = granted(authority.authorize(directory));
+    const told: string[] = [];
+    authority.onRevoked(binding, ({ reason }) => told.push(reason));
+    expect(told).toEqual([]);
+    ends[how]?.({ authority, binding, temporary });
+    const reasons: Readonly<Record<string, string>> = {
+      malformed: "malformed_policy",
+      dispose: "disposed",
+      moved: "missing",
+    };
+    const reason = reasons[how] ?? "revoked";
+    expect(told).toEqual([reason]);
+    expect([authority.revoke(binding), verdictOf(authority.validate(binding))]).toEqual([
+      false,
+      how === "malformed" ? "malformed_policy" : reason,
+    ]);
+    authority.dispose();
+    expect(told).toEqual([reason]);
+    authority.onRevoked(binding, (revocation) => told.push(`at once: ${revocation.reason}`));
+    expect(told).toEqual([reason, `at once: ${reason}`]);
+  });
 
   it("I160 reaches no binding of an entry that a new policy leaves as it is", () => {
     using temporary = new Temporary();
-    const [a, b, c] = ["a", "b", "c"].map((name) => temporary.directory(name));
-    if (a === undefined || b === undefined || c === undefined) return expect.unreachable();
+    const [a, b, c] = [temporary.directory("a"), temporary.directory("b"), temporary.directory("c")];
     const { authority, calls } = watchedAuthority({ directory: a, revision: "r" }, b, c);
     const bindings = [a, b, c].map((directory) => granted(authority.authorize(directory)));
-    const found = authority.identityOf(bindings[0]);
-    if (found.kind === "denied") return expect.unreachable();
-    const { revision, ...identity } = found.identity;
+    const { revision, ...identity } = only(authority.identityOf(bindings[0]), "identity").identity;
     authority.update([b, { directory: a, revision, identity }]);
     expect(bindings.map((binding) => verdictOf(authority.validate(binding)))).toEqual([
       "granted",

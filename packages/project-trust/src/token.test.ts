@@ -1,12 +1,11 @@
 import { renameSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { createProjectTrustAuthority } from "./authority.ts";
-import { granted, verdictOf } from "./authority.testing.ts";
+import { granted, only, verdictOf } from "./authority.testing.ts";
 import { Temporary } from "./temporary.testing.ts";
 
 function minted(authority: ReturnType<typeof createProjectTrustAuthority>, binding: unknown): string {
-  const token = authority.tokenOf(binding);
-  return token.kind === "token" ? token.token : expect.unreachable(token.detail);
+  return only(authority.tokenOf(binding), "token").token;
 }
 
 describe("a token", () => {

@@ -25,6 +25,11 @@ const entry = (directory: string, digit = 1): TrustedDirectory => ({
   addedAt: AT,
 });
 
+/** With the longest escapes, and as long as the file's bytes allow for each of so many. */
+const long = (index: number): string => `/${index}${`/${"\x01".repeat(254)}`.repeat(4)}`;
+
+const list = (...entries: readonly string[]): string => `{"schemaVersion":1,"directories":[${entries.join(",")}]}`;
+
 function newDisk(): SimulatedDisk {
   const disk = new SimulatedDisk();
   disk.mkdir("/home", 0o700);
@@ -56,7 +61,6 @@ describe("the durable policy", () => {
 
   it("takes as many as an authority does, with the longest paths, and no more", () => {
     const disk = newDisk();
-    const long = (index: number): string => `/${index}${`/${"\x01".repeat(254)}`.repeat(4)}`;
     const directories = Array.from({ length: MAX_ENTRIES }, (_, index) => entry(long(index)));
     writeTrustFile(disk, PATH, directories);
     expect(readTrustFile(disk, PATH)).toEqual({ kind: "policy", directories });
@@ -74,7 +78,6 @@ describe("the durable policy", () => {
   });
 
   const good = JSON.stringify(entry("/a"));
-  const list = (...entries: readonly string[]): string => `{"schemaVersion":1,"directories":[${entries.join(",")}]}`;
   const changed = (change: object): string => list(good, JSON.stringify({ ...entry("/b"), ...change }));
   it.each([
     ["nothing", "", null, "JSON"],

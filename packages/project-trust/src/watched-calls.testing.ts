@@ -19,7 +19,7 @@ export class WatchedCalls implements DirectoryCalls {
   finds: (path: string) => string = (path) => path;
   mount: (mount: string) => string = (mount) => mount;
   lists: ((path: string) => Iterable<string>) | null = null;
-  realpathOf = nodeCalls.realpath;
+  realpathOf = (path: string): string => nodeCalls.realpath(path);
   proc = true;
   count = 0;
   readonly descriptors = new Set<number>();

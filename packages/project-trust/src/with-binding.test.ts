@@ -2,9 +2,11 @@ import { EventEmitter, once } from "node:events";
 import { mkdirSync, readdirSync, realpathSync, renameSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { createProjectTrustAuthority } from "./authority.ts";
-import { granted, verdictOf, watchedAuthority } from "./authority.testing.ts";
+import { granted, only, verdictOf, watchedAuthority } from "./authority.testing.ts";
 import { Temporary } from "./temporary.testing.ts";
 import type { TrustedRoot } from "./trusted-root.ts";
+
+const never = (): never => expect.unreachable();
 
 describe("an operation with a binding", () => {
   it("I48 is run in the trusted directory, and its value passed on", async () => {
@@ -28,7 +30,6 @@ describe("an operation with a binding", () => {
     const directory = temporary.directory("a");
     using authority = createProjectTrustAuthority({ policy: [directory] });
     const binding = granted(authority.authorize(directory));
-    const never = (): never => expect.unreachable();
     expect(verdictOf(await authority.withBinding({}, never))).toBe("not_a_binding");
     renameSync(directory, temporary.at("b"));
     expect(verdictOf(await authority.withBinding(binding, never))).toBe("missing");
@@ -74,8 +75,7 @@ describe("an operation with a binding", () => {
     using authority = createProjectTrustAuthority({ policy: [temporary.path] });
     const binding = granted(authority.authorize(temporary.path));
     const done = await authority.withBinding(binding, (root) => [root, readAll(root)] as const);
-    if (done.kind === "denied") return expect.unreachable();
-    const [root, during] = done.value;
+    const [root, during] = only(done, "done").value;
     expect(during).toEqual(["file", "directory", "readable"]);
     expect(readAll(root)).toEqual(ENDED);
   });
@@ -140,7 +140,7 @@ describe("an operation with a binding", () => {
 const ENDED = ["ended", "ended", "trust_ended"];
 
 function readAll(root: TrustedRoot | null): readonly unknown[] {
-  if (root === null) return expect.unreachable();
+  if (root === null) throw new Error("there was no root");
   return [verdictOf(root.readFile("config")), verdictOf(root.list()), cwdOf(root)];
 }
 
