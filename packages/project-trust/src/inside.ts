@@ -75,13 +75,17 @@ export function atName<T>({ calls, pin, names, use }: Inside<T>): T | Absent | R
   return inDirectory({ calls, pin, names: names.slice(0, -1), use: ({ descriptor }) => open(descriptor) });
 }
 
-/** A mount inside shows what somebody else put there. One of the same file system is told by its mount alone. */
+/**
+ * A mount inside shows what somebody else put there. Directories are told by their device, too, as a subvolume has one of its
+ * own; of files that says nothing on an overlay, which gives them that of their layer.
+ */
 function crossing(
   calls: DirectoryCalls,
   pin: Pin,
   { descriptor, seen, path }: Pick<Reached, "descriptor" | "seen"> & { readonly path: string },
 ): Refused | null {
-  if (seen.device === pin.identity.device && calls.mountOf(descriptor) === pin.mount) return null;
+  const isOfDevice = seen.kind !== "directory" || seen.device === pin.identity.device;
+  if (isOfDevice && calls.mountOf(descriptor) === pin.mount) return null;
   return refused("other_mount", `${path} is on another mount`);
 }
 

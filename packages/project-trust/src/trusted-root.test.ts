@@ -179,11 +179,23 @@ describe("reading in a trusted directory", () => {
       });
       expect(verdicts).toBe("other_mount");
     }
-    const device = await inside(temporary, (root, calls) => {
-      calls.sees = (seen) => ({ ...seen, device: seen.kind === "file" ? seen.device + 1n : seen.device });
-      return verdictOf(root.readFile("a/config"));
+  });
+
+  it("I47 does not cross to a directory of another device; an overlay's files have that of their layer", async () => {
+    using temporary = new Temporary();
+    temporary.file("root/a/config");
+    const foreign = temporary.at("root", "a");
+    const verdicts = await inside(temporary, (root, calls) => {
+      const inode = calls.lstat(foreign)?.inode;
+      return ["directory", "file"].map((kind) => {
+        calls.sees = (seen) =>
+          seen.kind === kind && (kind === "file" || seen.inode === inode)
+            ? { ...seen, device: seen.device + 1n }
+            : seen;
+        return verdictOf(root.readFile("a/config"));
+      });
     });
-    expect(device).toBe("other_mount");
+    expect(verdicts).toEqual(["other_mount", "file"]);
   });
 
   it("lists names with their kinds, itself too, and counts those that no string can say", async () => {
