@@ -116,6 +116,45 @@ describe("an authority", () => {
     expect(verdictOf(authority.authorize(directory))).toBe("granted");
   });
 
+  it("I49 asks nothing in a directory whether it is trusted: no name in it is looked at", () => {
+    using temporary = new Temporary();
+    const [listed, other] = [temporary.directory("listed"), temporary.directory("other")];
+    const granting = JSON.stringify({
+      schemaVersion: 1,
+      directories: [entryOf(listed), entryOf(other)],
+      trusted: true,
+    });
+    for (const name of ["trust.json", ".holdfast/config.json", ".holdfast/trust.json", ".mcp.json"])
+      for (const directory of ["listed", "other"]) temporary.file(`${directory}/${name}`, granting);
+    const calls = new WatchedCalls();
+    const asked: string[] = [];
+    calls.before = (_call, about) => void asked.push(about);
+    using authority = createProjectTrustAuthority({ policy: [listed], calls });
+    expect([other, listed].map((directory) => verdictOf(authority.authorize(directory)))).toEqual([
+      "not_listed",
+      "granted",
+    ]);
+    authority.entries();
+    expect(asked.length).toBeGreaterThan(20);
+    expect(asked.filter((about) => /json|holdfast$|mcp|other/.test(about))).toEqual([]);
+  });
+
+  it("I49 is changed by nothing that an operation reads or does in its directory", async () => {
+    using temporary = new Temporary();
+    const [listed, other] = [temporary.directory("listed"), temporary.directory("other")];
+    const policy = [entryOf(listed)];
+    using authority = createProjectTrustAuthority({ policy });
+    const before = authority.entries();
+    const binding = granted(authority.authorize(listed));
+    await authority.withBinding(binding, (root) => {
+      temporary.file("listed/trust.json", JSON.stringify({ schemaVersion: 1, directories: [entryOf(other)] }));
+      policy.push(entryOf(other));
+      expect(Reflect.ownKeys(root).toSorted()).toEqual(["cwd", "list", "readFile"]);
+      expect([root, authority, binding].every(Object.isFrozen)).toBe(true);
+    });
+    expect([authority.entries(), verdictOf(authority.authorize(other))]).toEqual([before, "not_listed"]);
+  });
+
   it("says in entries what a link and a file in a directory's place are", () => {
     using temporary = new Temporary();
     const directory = temporary.directory("a");

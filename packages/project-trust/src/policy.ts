@@ -3,7 +3,7 @@ import { type DirectoryIdentity, identityFromJson, type DirectoryIdentityJson } 
 import { ownData, ownList, shown } from "./own-data.ts";
 import { pathDetail } from "./reasons.ts";
 
-/** One descriptor each where all are in use: the usual limit of a process (1,024) leaves room for no more. */
+/** Each costs a descriptor while it is bound. Where a process may have fewer, the rest is denied for the moment. */
 export const MAX_ENTRIES = 1024;
 const MAX_REVISION_LENGTH = 128;
 

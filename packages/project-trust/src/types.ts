@@ -52,15 +52,18 @@ export type TrustedOperation<T> = (root: TrustedRoot, context: { readonly signal
 export type Outcome<T> = { readonly kind: "done"; readonly value: T } | Denied;
 
 /**
- * Decides which directories are trusted, and issues bindings to them. No method throws for what it is given, and all of them look
- * at the file system anew. Everything is denied where anything is in doubt.
+ * Decides which directories are trusted, and issues bindings to them. What a method is given is judged and never thrown back, and
+ * what is granted was looked at in the file system just then. Everything is denied where anything is in doubt.
  */
 export interface ProjectTrustAuthority extends Disposable {
   /** Only a listed directory by its exact path; what is below it is not granted. A binding is held until it is revoked. */
   readonly authorize: (directory: unknown) => Grant;
   /** Whether a binding still holds. One whose directory is found changed is revoked for good. */
   readonly validate: (binding: unknown) => Grant;
-  /** Runs an operation between two validations. Denied by the second one, its value is thrown away; what it throws passes through. */
+  /**
+   * Runs an operation between two validations. Denied by the second one, its value is thrown away; what it throws passes through.
+   * Each that runs counts as a listener of its binding.
+   */
   readonly withBinding: <T>(binding: unknown, operation: TrustedOperation<T>) => Promise<Outcome<T>>;
   /**
    * Tells once when a binding ends, and at once for one that has ended or is none. Throws a `CodedError`, `too_many_listeners`,

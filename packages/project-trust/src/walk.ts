@@ -84,7 +84,7 @@ function looked(calls: DirectoryCalls, descriptor: number): Reached {
 function reasonFor(calls: DirectoryCalls, place: string, errno: string | null): WalkReason {
   // Without /proc nothing is found by way of a descriptor, and nothing is proven to be missing.
   if (errno === "ENOENT") return calls.hasProc() ? "missing" : "unsupported_platform";
-  if (errno !== "ENOTDIR") return "unreadable";
+  if (errno !== "ENOTDIR" && errno !== "ELOOP") return "unreadable";
   try {
     const there = calls.lstat(place);
     if (there === null) return "missing";
