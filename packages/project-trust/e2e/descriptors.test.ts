@@ -35,7 +35,7 @@ it.skipIf(noUser !== null)(
     chmodSync(temporary.path, 0o711);
     expect(await runProgram("unlistable", { uid: 65_534, args: [temporary.path] })).toEqual({
       verdicts: ["granted", "granted", "granted", "unreadable", "unreadable"],
-      listed: "not ours",
+      listing: "refused",
       leftOpen: 0,
     });
   },

@@ -1,12 +1,18 @@
+import { readFileSync } from "node:fs";
 import { beforeAll, describe, expect, it } from "vitest";
 import { because, obstacle } from "./support/obstacle.ts";
 import { runProgram } from "./support/run-program.ts";
 
+/** A kernel that has it, and need not load it. */
+const overlay =
+  obstacle() ?? (readFileSync("/proc/filesystems", "utf8").includes("\toverlay\n") ? null : "needs overlayfs");
 const reason = obstacle("unshare", "mount", "umount", "losetup", "mkfs.ext4");
 
 describe.skipIf(reason !== null)(`a trusted directory and what is mounted${because(reason)}`, () => {
   let rows: Readonly<Record<string, unknown>> = {};
-  beforeAll(async () => void (rows = await runProgram("mounts", { mounts: true })));
+  beforeAll(
+    async () => void (rows = await runProgram("mounts", { mounts: true, args: overlay === null ? ["overlay"] : [] })),
+  );
 
   it("I47 is not trusted by another path that a bind mount makes, and by its own as before", () => {
     expect(rows["boundElsewhere"]).toEqual(["not_listed", "granted"]);
@@ -27,6 +33,13 @@ describe.skipIf(reason !== null)(`a trusted directory and what is mounted${becau
     const read = ["other_mount", "other_mount", "other_mount", "file"];
     expect(rows["mountedInside"]).toEqual([...read, "other_mount", "other_mount", "directory"]);
   });
+
+  it.skipIf(overlay !== null)(
+    `reads the files of an overlay, which have the device of their layer${because(overlay)}`,
+    () => {
+      expect(rows["onOverlay"]).toEqual({ isOtherDevice: true, read: "file" });
+    },
+  );
 
   it("I160 is told from one that was made anew with the same inode number", () => {
     expect(rows["sameInode"]).toEqual({ isSameInode: true, verdict: "replaced" });

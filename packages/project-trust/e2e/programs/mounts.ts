@@ -54,6 +54,25 @@ async function mountedInside(): Promise<unknown> {
   return outcome.kind === "done" ? outcome.value : outcome;
 }
 
+/** Its files have the device of their layer, its directories that of the overlay. */
+async function onOverlay(): Promise<unknown> {
+  writeFileSync(join(directory("lower", "project"), "config"), "of the lower layer");
+  const layers = directory("layers");
+  run("mount", "-t", "tmpfs", "tmpfs", layers);
+  const [upper, work, place] = [directory("layers", "upper"), directory("layers", "work"), directory("overlay")];
+  const options = `lowerdir=${join(room, "lower")},upperdir=${upper},workdir=${work},xino=off`;
+  run("mount", "-t", "overlay", "-o", options, "overlay", place);
+  const trusted = join(place, "project");
+  using authority = createProjectTrustAuthority({ policy: [trusted] });
+  const outcome = await authority.withBinding(granted(authority.authorize(trusted)), (root) =>
+    verdictOf(root.readFile("config")),
+  );
+  return {
+    isOtherDevice: statSync(join(trusted, "config")).dev !== statSync(trusted).dev,
+    read: outcome.kind === "done" ? outcome.value : outcome,
+  };
+}
+
 /** On an ext4 of its own, so that nothing else takes the number in between. */
 function sameInode(): unknown {
   const disk = ext4("same-inode", directory("empty"));
@@ -104,6 +123,7 @@ const rows = {
   diskOver: mountedOver("-t", "tmpfs", "tmpfs"),
   mountedAbove: mountedAbove(),
   mountedInside: await mountedInside(),
+  onOverlay: process.argv.includes("overlay") ? await onOverlay() : null,
   sameInode: sameInode(),
   unborn: unborn(),
 };
