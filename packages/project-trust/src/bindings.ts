@@ -83,12 +83,12 @@ export class Bindings {
   }
 
   /**
-   * Marks bindings as revoked and gives those that were live. Nobody is told yet: first all that belongs together is done, since
-   * a listener may call the authority.
+   * Marks live bindings as revoked. Nobody is told yet: first all that belongs together is done, since a listener may call the
+   * authority.
    */
-  revoke(records: readonly BindingRecord[], by: Denied): readonly BindingRecord[] {
-    const live = records.filter(({ state }) => state.kind === "live");
+  revoke(live: readonly BindingRecord[], by: Denied): readonly BindingRecord[] {
     for (const record of live) {
+      invariant(record.state.kind === "live", "a binding is revoked once");
       record.state = { kind: "revoked", by };
       this.#count -= 1;
       const ofEntry = this.#live.get(record.entry);
@@ -102,12 +102,12 @@ export class Bindings {
     return live;
   }
 
-  tell(records: readonly BindingRecord[]): void {
-    for (const { state, listeners } of records) {
-      if (state.kind === "live") continue;
-      const told = [...listeners];
+  /** What was revoked just now; nothing is added meanwhile, and one that another listener disposes of is not told. */
+  tell(revoked: readonly BindingRecord[]): void {
+    for (const { state, listeners } of revoked) {
+      invariant(state.kind === "revoked", "what is told has happened");
+      for (const listener of listeners) tellOne(listener, state.by);
       listeners.clear();
-      for (const listener of told) tellOne(listener, state.by);
     }
   }
 

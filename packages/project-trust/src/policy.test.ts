@@ -69,7 +69,9 @@ describe("a policy", () => {
     const get = (): string => `/${(asked += 1)}`;
     const inEntry = Object.defineProperty({ revision: "r" }, "directory", { get, enumerable: true });
     const inList = Object.defineProperty(["/x"], 0, { get, enumerable: true });
-    for (const policy of [[inEntry], inList])
+    // What is asked for is optional here: left out in silence, it would be taken from the disk.
+    const inIdentity = Object.defineProperty({ ...entry }, "identity", { get, enumerable: true });
+    for (const policy of [[inEntry], [inIdentity], inList])
       expect(readPolicy(policy)).toMatchObject({ kind: "malformed", fault: { index: 0 } });
     expect(asked).toBe(0);
   });

@@ -90,6 +90,22 @@ describe("a revocation", () => {
     expect(told).toEqual(["twice", "twice"]);
   });
 
+  it("is not told to a listener that another one disposes of", () => {
+    using temporary = new Temporary();
+    using authority = createProjectTrustAuthority({ policy: [temporary.path] });
+    const binding = granted(authority.authorize(temporary.path));
+    const told: string[] = [];
+    const others: Disposable[] = [];
+    authority.onRevoked(binding, () => {
+      told.push("first");
+      for (const other of others) other[Symbol.dispose]();
+    });
+    others.push(authority.onRevoked(binding, () => told.push("second")));
+    authority.onRevoked(binding, () => told.push("third"));
+    authority.revoke(binding);
+    expect(told).toEqual(["first", "third"]);
+  });
+
   it("is told at once for what is no binding", () => {
     using authority = createProjectTrustAuthority({ policy: [] });
     const told: string[] = [];

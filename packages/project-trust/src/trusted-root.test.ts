@@ -123,11 +123,14 @@ describe("reading in a trusted directory", () => {
     temporary.file("root/whole", Buffer.alloc(DEFAULT_READ_BYTES, "x"));
     temporary.file("root/more", Buffer.alloc(DEFAULT_READ_BYTES + 1));
     temporary.file("root/small", "12345");
-    const [whole, more, ...small] = await inside(temporary, (root) => [
-      root.readFile("whole"),
-      root.readFile("more"),
-      ...[4, 5].map((maxBytes) => root.readFile("small", { maxBytes })),
-    ]);
+    let reads = 0;
+    const [whole, more, ...small] = await inside(temporary, (root, calls) => {
+      const first = root.readFile("whole");
+      calls.before = (call) => void (reads += call === "read" ? 1 : 0);
+      return [first, root.readFile("more"), ...[4, 5].map((maxBytes) => root.readFile("small", { maxBytes }))];
+    });
+    // Of the two that are too large nothing is read.
+    expect(reads).toBe(2);
     expect(whole?.kind === "file" && whole.bytes.equals(Buffer.alloc(DEFAULT_READ_BYTES, "x"))).toBe(true);
     expect([more, ...small].map((read) => read && verdictOf(read))).toEqual(["too_large", "too_large", "file"]);
   });
