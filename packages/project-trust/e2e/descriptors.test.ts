@@ -15,7 +15,7 @@ interface Counts {
 
 const noLimit = obstacle("prlimit");
 it.skipIf(noLimit !== null)(
-  `I122 descriptors: one for each directory that is bound, none left at the end, and none to be had denies for the moment${because(noLimit)}`,
+  `I122 one descriptor for each bound directory, none at the end; none to be had denies for the moment${because(noLimit)}`,
   async () => {
     const { few, ...counts } = await runProgram<Counts>("descriptors", { under: ["prlimit", "--nofile=128"] });
     expect(counts).toEqual({ lazily: 0, one: 1, all: 41, revoked: 1, disposed: 0 });
@@ -27,7 +27,7 @@ it.skipIf(noLimit !== null)(
 
 const noUser = obstacle("setpriv");
 it.skipIf(noUser !== null)(
-  `I47 a directory below one that may be entered and not listed is trusted, and one that may not be entered is not${because(noUser)}`,
+  `I47 trusts below a directory that may be entered and not listed, and not in one that may not${because(noUser)}`,
   async () => {
     using temporary = new Temporary();
     for (const name of ["open", "Ünïcode", "1", "closed", "below-closed/project"]) temporary.directory(name);

@@ -25,7 +25,7 @@ it("I160 a program that is started in the directory is in the trusted one, whate
 
 const reason = obstacle("mkfifo");
 it.skipIf(reason !== null)(
-  `a FIFO and a device are refused at once, and nobody who waits at them is told that they were looked at${because(reason)}`,
+  `a FIFO and a device are refused at once, and who waits at them notices nothing${because(reason)}`,
   async () => {
     using temporary = new Temporary();
     const root = temporary.directory("root");

@@ -9,8 +9,8 @@ const ROUNDS = 10_000;
 const TIMEOUT_MS = 120_000;
 
 /**
- * Puts the directory's place through all that can be there: itself, nothing, a link to the other one, the other one itself. On a
- * thread, so that it happens in the middle of the calls of this one.
+ * Puts the directory's place through all that can be there: itself, nothing, a link to the other one, the other one
+ * itself. On a thread, so that it happens in the middle of the calls of this one.
  */
 const swapper = `
   const { renameSync, symlinkSync, unlinkSync } = require("node:fs");
@@ -33,7 +33,7 @@ const swapper = `
 `;
 
 it(
-  "I47 I48 I160 a directory that is swapped in the middle of 10,000 uses: never a byte of another one, and what was swapped is denied",
+  "I47 I48 I160 never a byte of another directory, where it is swapped in the middle of 10,000 uses",
   async () => {
     using temporary = new Temporary();
     for (const name of ["place", "other"]) {

@@ -83,8 +83,8 @@ export class Bindings {
   }
 
   /**
-   * Marks live bindings as revoked. Nobody is told yet: first all that belongs together is done, since a listener may call the
-   * authority.
+   * Marks live bindings as revoked. Nobody is told yet: first all that belongs together is done, since a listener may
+   * call the authority.
    */
   revoke(live: readonly BindingRecord[], by: Denied): readonly BindingRecord[] {
     for (const record of live) {

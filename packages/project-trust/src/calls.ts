@@ -9,8 +9,8 @@ export interface Seen {
 }
 
 /**
- * The calls by which directories are reached and read: the seam where tests let them fail, and swap what they reach in between.
- * All are synchronous; errors are Node's own (`error.code` is the errno name).
+ * The calls by which directories are reached and read: the seam where tests let them fail, and swap what they reach in
+ * between. All are synchronous; errors are Node's own (`error.code` is the errno name).
  */
 export interface DirectoryCalls {
   /** Descriptors are closed on exec. */

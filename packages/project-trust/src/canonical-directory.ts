@@ -13,8 +13,9 @@ import { stepInto } from "./walk.ts";
 export type CanonicalDirectory = { readonly kind: "canonical"; readonly identity: DirectoryIdentity } | Denied;
 
 /**
- * From any spelling (relative, through links, in another case) to the exact path, and what is there now: what a person is asked
- * about before trusting it. What comes of it is walked as a trusted directory is, so that an authority will take the same path.
+ * From any spelling (relative, through links, in another case) to the exact path, and what is there now: what a person
+ * is asked about before trusting it. What comes of it is walked as a trusted directory is, so that an authority will
+ * take the same path.
  */
 export function canonicalDirectory(
   path: string,
@@ -42,7 +43,10 @@ function fromError(path: string, error: unknown): Denied {
   return denied(errno === "ENAMETOOLONG" ? "too_long" : "unreadable", `${path}: ${reasonOf(error)}`);
 }
 
-/** The path with each component as its parent lists it: realpath(3) keeps the case in which it was asked. Throws system errors. */
+/**
+ * The path with each component as its parent lists it: realpath(3) keeps the case in which it was asked. Throws system
+ * errors.
+ */
 function asListed(calls: DirectoryCalls, path: string): Denied | { readonly kind: "listed"; readonly path: string } {
   let parent = calls.open("/", AS_DIRECTORY);
   let listed = "";
@@ -65,7 +69,10 @@ function asListed(calls: DirectoryCalls, path: string): Denied | { readonly kind
   }
 }
 
-/** The name in the list that leads to the same directory. Where none does, the one that was asked: the walk will refuse it. */
+/**
+ * The name in the list that leads to the same directory. Where none does, the one that was asked: the walk will refuse
+ * it.
+ */
 function listedAs(
   calls: DirectoryCalls,
   parent: number,

@@ -9,8 +9,8 @@ export type PathVerdict<Good extends string> =
   | { readonly kind: "refused"; readonly reason: PathReason };
 
 /**
- * Whether a value is an exact canonical absolute path: one spelling for each directory, as far as a string can tell. `/` is
- * one. Whether a link or an alias is in it only the file system can say.
+ * Whether a value is an exact canonical absolute path: one spelling for each directory, as far as a string can tell.
+ * `/` is one. Whether a link or an alias is in it only the file system can say.
  */
 export function canonicalPath(value: unknown): PathVerdict<"canonical"> {
   if (typeof value !== "string") return refused("not_a_string");

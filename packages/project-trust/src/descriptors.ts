@@ -12,7 +12,9 @@ export const pathOf = (descriptor: number): string => `/proc/self/fd/${descripto
 /** A name in an open directory: the kernel starts there, and nothing above can be swapped meanwhile. */
 export const below = (directory: number, name: string): string => `${pathOf(directory)}/${name}`;
 
-/** Closes for certain: on Linux a descriptor is gone also when `close` says an error, which concerns written data alone. */
+/**
+ * Closes for certain: on Linux a descriptor is gone also when `close` says an error, which concerns written data alone.
+ */
 export function closeDescriptor(calls: DirectoryCalls, descriptor: number): void {
   try {
     calls.close(descriptor);

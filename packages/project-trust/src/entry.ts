@@ -15,8 +15,8 @@ interface NewEntry {
 }
 
 /**
- * One listed directory. It is held (`pin`) while a binding to it lives; for as long as the entry stands where its file system
- * records no birth times, since nothing else could prove then that it is the same one.
+ * One listed directory. It is held (`pin`) while a binding to it lives; for as long as the entry stands where its file
+ * system records no birth times, since nothing else could prove then that it is the same one.
  */
 export class Entry {
   readonly directory: string;
@@ -24,7 +24,9 @@ export class Entry {
   /** Whether the list gave a path alone: its revision is then this entry's own. */
   readonly form: "path" | "entry";
   readonly trusted: Trusted;
-  /** Whether this authority has granted it: what other processes say of a directory without a birth time proves nothing. */
+  /**
+   * Whether this authority has granted it: what other processes say of a directory without a birth time proves nothing.
+   */
   granted = false;
   readonly #calls: DirectoryCalls;
   #pin: Pin | null = null;

@@ -63,7 +63,9 @@ interface Facts {
   /** Path, device and inode. */
   readonly place: "same" | "other";
   readonly birth: "same" | "other" | "unrecorded";
-  /** Whether a descriptor was open from the moment the identity was taken: its inode number was nobody else's meanwhile. */
+  /**
+   * Whether a descriptor was open from the moment the identity was taken: its inode number was nobody else's meanwhile.
+   */
   readonly held: "held" | "not held";
 }
 
@@ -79,8 +81,8 @@ export const comparisons: readonly Row[] = [
 ];
 
 /**
- * Whether what is found is what was recorded. Inode numbers are given again at once, so that without a birth time only a
- * descriptor held all the while proves anything.
+ * Whether what is found is what was recorded. Inode numbers are given again at once, so that without a birth time only
+ * a descriptor held all the while proves anything.
  */
 export function compareDirectories(
   recorded: DirectoryIdentity,

@@ -7,8 +7,8 @@ import type { DeniedReason } from "./reasons.ts";
 import { openPlace, type Reached, stepInto } from "./walk.ts";
 
 /**
- * `other_mount`: something is mounted inside. `too_large`: more bytes, or names, than allowed. `ended`: the operation is over, or
- * its binding was revoked.
+ * `other_mount`: something is mounted inside. `too_large`: more bytes, or names, than allowed. `ended`: the operation
+ * is over, or its binding was revoked.
  */
 export type RefusedReason =
   | PathReason
@@ -41,7 +41,10 @@ interface Inside<T> {
   readonly use: (place: Pick<Reached, "descriptor" | "seen">) => T;
 }
 
-/** Goes down from the held directory itself, each component in the one before, and never through a link or to another mount. */
+/**
+ * Goes down from the held directory itself, each component in the one before, and never through a link or to another
+ * mount.
+ */
 export function inDirectory<T>({ calls, pin, names, use }: Inside<T>): T | Absent | Refused {
   let at: Pick<Reached, "descriptor" | "seen"> | null = null;
   try {
@@ -76,8 +79,8 @@ export function atName<T>({ calls, pin, names, use }: Inside<T>): T | Absent | R
 }
 
 /**
- * A mount inside shows what somebody else put there. Directories are told by their device, too, as a subvolume has one of its
- * own; of files that says nothing on an overlay, which gives them that of their layer.
+ * A mount inside shows what somebody else put there. Directories are told by their device, too, as a subvolume has one
+ * of its own; of files that says nothing on an overlay, which gives them that of their layer.
  */
 function crossing(
   calls: DirectoryCalls,

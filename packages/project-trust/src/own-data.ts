@@ -3,8 +3,8 @@ export type OwnData<Key extends string> =
   | { readonly kind: "refused"; readonly why: string };
 
 /**
- * Reads an object's own data properties, each once, so that no getter and no proxy answers twice. Keys that are not expected
- * are refused: a misspelt one would be left out in silence. Missing ones are `undefined`.
+ * Reads an object's own data properties, each once, so that no getter and no proxy answers twice. Keys that are not
+ * expected are refused: a misspelt one would be left out in silence. Missing ones are `undefined`.
  */
 export function ownData<Key extends string>(value: unknown, keys: readonly Key[]): OwnData<Key> {
   if (typeof value !== "object" || value === null) return { kind: "refused", why: "it is not an object" };

@@ -7,8 +7,8 @@ import { type Denied, denied } from "./reasons.ts";
 import { walkTo } from "./walk.ts";
 
 /**
- * A directory held open. While it is, its inode number is given to nobody else, so that what has the same device and inode is
- * this directory. It keeps its file system from being unmounted.
+ * A directory held open. While it is, its inode number is given to nobody else, so that what has the same device and
+ * inode is this directory. It keeps its file system from being unmounted.
  */
 export class Pin {
   readonly identity: DirectoryIdentity;
@@ -30,8 +30,8 @@ export class Pin {
   }
 
   /**
-   * Keeps the descriptor open until `release`, also past `close`: its number stands in paths that the user was given, and must
-   * not become another file's under its hands.
+   * Keeps the descriptor open until `release`, also past `close`: its number stands in paths that the user was given,
+   * and must not become another file's under its hands.
    */
   use(): { readonly release: () => void } {
     invariant(this.#state === "open", "a pin that is closed is not used");

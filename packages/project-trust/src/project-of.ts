@@ -9,9 +9,10 @@ import { type Denied, denied, pathDetail } from "./reasons.ts";
 export type Project = { readonly kind: "project"; readonly directory: string; readonly by: "git" | "itself" } | Denied;
 
 /**
- * The project that a directory belongs to: the top level of the git work tree that it is in, each work tree on its own, else the
- * directory itself. `.git` is a directory there, or a file in a linked work tree and a submodule. Denied: a path that is not
- * canonical, and `unreadable` where it cannot be told whether there is a `.git`, so that a directory below is not taken for a project.
+ * The project that a directory belongs to: the top level of the git work tree that it is in, each work tree on its own,
+ * else the directory itself. `.git` is a directory there, or a file in a linked work tree and a submodule. Denied: a
+ * path that is not canonical, and `unreadable` where it cannot be told whether there is a `.git`, so that a directory
+ * below is not taken for a project.
  */
 export function projectOf(directory: unknown, calls: DirectoryCalls = nodeCalls): Project {
   const path = canonicalPath(directory);

@@ -4,8 +4,8 @@ import type { PathReason } from "./canonical.ts";
 export type WalkReason = "symlink" | "alias" | "missing" | "not_a_directory" | "unreadable" | "unsupported_platform";
 
 /**
- * Why something is not trusted. A path's own reasons; those of the way to it; `replaced`: another directory has its place;
- * `unproven`: nothing tells it from another one that was there before; and those of policy, bindings and tokens.
+ * Why something is not trusted. A path's own reasons; those of the way to it; `replaced`: another directory has its
+ * place; `unproven`: nothing tells it from another one that was there before; and those of policy, bindings and tokens.
  */
 export type DeniedReason =
   | PathReason
@@ -33,8 +33,8 @@ export const denied = (reason: DeniedReason, detail: string): Denied =>
   Object.freeze({ kind: "denied", reason, detail });
 
 /**
- * What may pass by itself: it denies once and revokes nothing. All other reasons of a look say that the directory is not
- * where it was, which nothing takes back.
+ * What may pass by itself: it denies once and revokes nothing. All other reasons of a look say that the directory is
+ * not where it was, which nothing takes back.
  */
 export const isPassing = (reason: DeniedReason): boolean =>
   reason === "unreadable" || reason === "unsupported_platform";

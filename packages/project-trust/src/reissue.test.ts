@@ -116,7 +116,8 @@ describe("a directory whose file system records no birth times", () => {
     using next = createProjectTrustAuthority({ policy: [entryOf(identity)], calls });
     expect([next.authorize(directory), next.reissue(read(identity))].map(verdictOf)).toEqual(["unproven", "unproven"]);
     expect(next.entries()).toMatchObject([{ state: "replaced", reason: "unproven" }]);
-    // Trusted again: as it is now. The record of the earlier process still proves nothing before this one has granted it.
+    // Trusted again: as it is now. The record of the earlier process still proves nothing before this one has granted
+    // it.
     next.update([]);
     next.update([{ directory, revision: "r" }]);
     expect(verdictOf(next.reissue(read(identity)))).toBe("unproven");

@@ -5,8 +5,9 @@ import { errnoOf } from "@holdfast/shared-process";
 export type Spelling = "exact" | "alias";
 
 /**
- * Whether a name reaches a directory by its one spelling. On disks that fold case, normal forms or short names others reach it,
- * too, and a policy that compares strings would take them for other directories. Throws the system's error where it cannot be told.
+ * Whether a name reaches a directory by its one spelling. On disks that fold case, normal forms or short names others
+ * reach it, too, and a policy that compares strings would take them for other directories. Throws the system's error
+ * where it cannot be told.
  */
 export function spellingOf(
   calls: DirectoryCalls,

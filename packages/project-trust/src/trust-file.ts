@@ -14,7 +14,9 @@ export type TrustFile =
   | { readonly kind: "malformed"; readonly entry: number | null; readonly why: string }
   | { readonly kind: "unreadable"; readonly errno: string };
 
-/** Reads the durable policy, never through a link. A malformed one is refused whole: trust nothing by it, and say why. */
+/**
+ * Reads the durable policy, never through a link. A malformed one is refused whole: trust nothing by it, and say why.
+ */
 export function readTrustFile(fs: FileSystem, path: string): TrustFile {
   const read = readPatiently(fs, path, MAX_TRUST_FILE_BYTES);
   if (read.kind === "missing") return { kind: "absent" };
@@ -26,8 +28,8 @@ export function readTrustFile(fs: FileSystem, path: string): TrustFile {
 }
 
 /**
- * Replaces the durable policy whole, mode 0600. Throws a `CodedError`: `malformed_policy` when it could not be read back (nothing
- * was written then), else what `replaceFile` of recovery-journal throws.
+ * Replaces the durable policy whole, mode 0600. Throws a `CodedError`: `malformed_policy` when it could not be read
+ * back (nothing was written then), else what `replaceFile` of recovery-journal throws.
  */
 export function writeTrustFile(fs: FileSystem, path: string, directories: readonly TrustedDirectory[]): void {
   const bytes = Buffer.from(trustTextOf(directories));

@@ -5,8 +5,9 @@ import { ownData, ownList, shown } from "./own-data.ts";
 import { MAX_ENTRIES } from "./policy.ts";
 
 /**
- * `<home>/trust.json`, version 1: `{ "schemaVersion": 1, "directories": [ … ] }`, UTF-8. Numbers of 64 bits are strings of decimal
- * digits. Keys that are not listed here, versions that are not 1 and a directory that is there twice make it malformed.
+ * `<home>/trust.json`, version 1: `{ "schemaVersion": 1, "directories": [ … ] }`, UTF-8. Numbers of 64 bits are strings
+ * of decimal digits. Keys that are not listed here, versions that are not 1 and a directory that is there twice make it
+ * malformed.
  */
 export interface TrustedDirectory extends DirectoryIdentityJson {
   /** A UUID, another one each time that the directory is trusted. */

@@ -18,13 +18,16 @@ export type DirectoryRead = PlaceList | Absent;
 
 /** A trusted directory inside of `withBinding`. All that it reads lies in the very directory that is trusted. */
 export interface TrustedRoot {
-  /** A file by its exact relative path. No link is followed, and nothing is read but a regular file on the directory's own mount. */
+  /**
+   * A file by its exact relative path. No link is followed, and nothing is read but a regular file on the directory's
+   * own mount.
+   */
   readonly readFile: (relative: string, options?: { readonly maxBytes?: number }) => FileRead;
   /** The names in a directory by its exact relative path; without one, in the trusted directory itself. */
   readonly list: (relative?: string) => DirectoryRead;
   /**
-   * The trusted directory, whatever has its name by now, for the `cwd` of a spawn. A string that was read here must not be used
-   * once the operation is over. Throws a `CodedError`, `trust_ended`, from then on.
+   * The trusted directory, whatever has its name by now, for the `cwd` of a spawn. A string that was read here must not
+   * be used once the operation is over. Throws a `CodedError`, `trust_ended`, from then on.
    */
   readonly cwd: string;
 }

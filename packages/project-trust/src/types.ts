@@ -23,7 +23,10 @@ export type PolicyState =
   | { readonly kind: "in_force"; readonly entries: number }
   | { readonly kind: "malformed"; readonly fault: PolicyFault };
 
-/** How a listed directory is found. `replaced` has its exact reason: `replaced`, `unproven`, `symlink`, `alias`, `not_a_directory`. */
+/**
+ * How a listed directory is found. `replaced` has its exact reason: `replaced`, `unproven`, `symlink`, `alias`,
+ * `not_a_directory`.
+ */
 export interface EntryState {
   readonly directory: string;
   readonly revision: string;
@@ -52,22 +55,25 @@ export type TrustedOperation<T> = (root: TrustedRoot, context: { readonly signal
 export type Outcome<T> = { readonly kind: "done"; readonly value: T } | Denied;
 
 /**
- * Decides which directories are trusted, and issues bindings to them. What a method is given is judged and never thrown back, and
- * what is granted was looked at in the file system just then. Everything is denied where anything is in doubt.
+ * Decides which directories are trusted, and issues bindings to them. What a method is given is judged and never thrown
+ * back, and what is granted was looked at in the file system just then. Everything is denied where anything is in
+ * doubt.
  */
 export interface ProjectTrustAuthority extends Disposable {
-  /** Only a listed directory by its exact path; what is below it is not granted. A binding is held until it is revoked. */
+  /**
+   * Only a listed directory by its exact path; what is below it is not granted. A binding is held until it is revoked.
+   */
   readonly authorize: (directory: unknown) => Grant;
   /** Whether a binding still holds. One whose directory is found changed is revoked for good. */
   readonly validate: (binding: unknown) => Grant;
   /**
-   * Runs an operation between two validations. Denied by the second one, its value is thrown away; what it throws passes through.
-   * Each that runs counts as a listener of its binding.
+   * Runs an operation between two validations. Denied by the second one, its value is thrown away; what it throws
+   * passes through. Each that runs counts as a listener of its binding.
    */
   readonly withBinding: <T>(binding: unknown, operation: TrustedOperation<T>) => Promise<Outcome<T>>;
   /**
-   * Tells once when a binding ends, and at once for one that has ended or is none. Throws a `CodedError`, `too_many_listeners`,
-   * above 1,000 of one binding.
+   * Tells once when a binding ends, and at once for one that has ended or is none. Throws a `CodedError`,
+   * `too_many_listeners`, above 1,000 of one binding.
    */
   readonly onRevoked: (binding: unknown, listener: RevocationListener) => Disposable;
   /** Whether it was live. */
@@ -76,11 +82,14 @@ export interface ProjectTrustAuthority extends Disposable {
   readonly tokenOf: (binding: unknown) => Token | Denied;
   readonly bindingOf: (token: unknown) => Grant;
   readonly identityOf: (binding: unknown) => Identified | Denied;
-  /** A new binding for what `identityOf` said, in this process or an earlier one, if it is still listed, trusted and there. */
+  /**
+   * A new binding for what `identityOf` said, in this process or an earlier one, if it is still listed, trusted and
+   * there.
+   */
   readonly reissue: (identity: unknown) => Grant;
   /**
-   * Puts another policy in force. An entry whose directory and revision stay is what it was, with its bindings; to trust what is
-   * there now, give it another revision.
+   * Puts another policy in force. An entry whose directory and revision stay is what it was, with its bindings; to
+   * trust what is there now, give it another revision.
    */
   readonly update: (policy: readonly (PolicyEntry | string)[]) => PolicyState;
   readonly policy: () => PolicyState;

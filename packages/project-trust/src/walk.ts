@@ -14,8 +14,8 @@ export interface Reached {
 }
 
 /**
- * Opens a directory by its canonical path from `/` on, each component in the descriptor of the one before: no link is followed
- * in any of them, and whatever is renamed or swapped meanwhile, what is reached was there by that way.
+ * Opens a directory by its canonical path from `/` on, each component in the descriptor of the one before: no link is
+ * followed in any of them, and whatever is renamed or swapped meanwhile, what is reached was there by that way.
  */
 export function walkTo(calls: DirectoryCalls, directory: string): Reached | Denied {
   let at = openRoot(calls);

@@ -7,8 +7,8 @@ export type CallName = keyof DirectoryCalls;
 export const systemError = (code: string): Error => Object.assign(new Error(code), { code });
 
 /**
- * The real file system, with a hook before each call that may throw, or swap what the call reaches, and with other answers
- * where a test needs what this disk does not do. Knows which descriptors are open.
+ * The real file system, with a hook before each call that may throw, or swap what the call reaches, and with other
+ * answers where a test needs what this disk does not do. Knows which descriptors are open.
  */
 export class WatchedCalls implements DirectoryCalls {
   /** `about` is the path, or the descriptor's number. */

@@ -81,7 +81,7 @@ describe("an operation with a binding", () => {
   });
 
   it.each(["revoke", "update", "dispose"] as const)(
-    "I122 I160 is told of the end of its binding at once, and keeps the number of its descriptor from becoming another file's: %s",
+    "I122 I160 is told of its binding's end at once, and its descriptor's number becomes no other file's: %s",
     async (how) => {
       using temporary = new Temporary();
       temporary.file("config");

@@ -2,7 +2,10 @@ import { createTrustedRoot } from "./trusted-root.ts";
 import type { TrustState } from "./trust-state.ts";
 import type { Outcome, TrustedOperation } from "./types.ts";
 
-/** Runs an operation in the directory itself, which is open all the while; what is at its path before and after must be it. */
+/**
+ * Runs an operation in the directory itself, which is open all the while; what is at its path before and after must be
+ * it.
+ */
 export async function runTrusted<T>(
   state: TrustState,
   binding: unknown,

@@ -4,7 +4,10 @@ import { fileURLToPath } from "node:url";
 import { readTrustFile, withAdded, withRemoved, writeTrustFile } from "../src/trust-file.ts";
 import type { TrustedDirectory } from "../src/trust-format.ts";
 
-/** One directory for each case: a policy as a writer of that version has left it, and `verdict.json`, what a reader says of it. */
+/**
+ * One directory for each case: a policy as a writer of that version has left it, and `verdict.json`, what a reader says
+ * of it.
+ */
 export const goldenRoot = fileURLToPath(new URL("../golden/", import.meta.url));
 export const FILE = "trust.json";
 export const VERDICT = "verdict.json";

@@ -1,5 +1,6 @@
-// Writes the golden files that are missing: in this package, `node --conditions=@holdfast/source --import tsx test/write-golden.ts`.
-// One that is there is never overwritten; those of a format that was never released may be removed first.
+// Writes the golden files that are missing: in this package, `node --conditions=@holdfast/source --import tsx
+// test/write-golden.ts`. One that is there is never overwritten; those of a format that was never released may be
+// removed first.
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { FILE, goldenRoot, madeNow, VERDICT, verdictOn } from "./golden.ts";
 

@@ -26,7 +26,9 @@ export function granted(grant: Grant): Binding {
   throw new Error(`${grant.reason}: ${grant.detail}`);
 }
 
-/** How many descriptors of this process lead to files and directories; what Node opens for itself are devices and pipes. */
+/**
+ * How many descriptors of this process lead to files and directories; what Node opens for itself are devices and pipes.
+ */
 export const openFiles = (): number =>
   readdirSync("/proc/self/fd").filter((descriptor) => /^\/(?!dev\/|proc\/)/.test(linkOf(descriptor))).length;
 

@@ -16,7 +16,10 @@ interface ProgramOptions {
 /** Far more than any takes. */
 const TIMEOUT_MS = 30_000;
 
-/** Runs a program of `programs/` to its end, with a directory of its own as first argument, and gives the object it printed. */
+/**
+ * Runs a program of `programs/` to its end, with a directory of its own as first argument, and gives the object it
+ * printed.
+ */
 export async function runProgram<T>(
   name: string,
   { mounts = false, under = [], uid = 0, args = [] }: ProgramOptions = {},
