@@ -17,6 +17,8 @@ const files = {
   "packages/session-worker/src/good.ts": 'export { ProtocolError } from "@holdfast/client/protocol";\n',
   "packages/daemon-supervisor/src/bad.ts": 'export { runWorker } from "@holdfast/session-worker/main";\n',
   "packages/recovery-journal/src/bad.ts": 'export { claim } from "@holdfast/daemon-supervisor";\n',
+  "packages/project-trust/src/bad.ts": 'export { openWorker } from "@holdfast/session-worker/transport";\n',
+  "packages/project-trust/src/good.ts": 'export { replaceFile } from "@holdfast/recovery-journal";\n',
   "packages/shared-process/src/good.ts": 'export { spawn } from "node:child_process";\n',
 };
 

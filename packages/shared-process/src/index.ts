@@ -11,7 +11,7 @@ export {
 export { type CgroupPorts, systemCgroupPorts } from "./cgroup/ports.ts";
 export { systemClock } from "./clock.ts";
 export { type Environment, ownEnvironment, sessionEnvironment } from "./environment.ts";
-export { CodedError, errnoOf, invariant, reasonOf } from "./errors.ts";
+export { CodedError, errnoOf, invariant, reasonOf, rethrowLater } from "./errors.ts";
 export { compareIdentities, isProcessIdentity, startIdOf } from "./identity.ts";
 export { systemIds } from "./ids.ts";
 export {
