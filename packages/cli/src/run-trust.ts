@@ -36,7 +36,7 @@ export async function trustAdd(context: Context, given: string | undefined, yes:
   }
   await tellSettings(context, settingsIn(project));
   if (!isExact && !yes && !(await confirmed(context, printable(`trust ${project}? [y/N] `), UNTOUCHED)))
-    throw new ProtocolError("confirmation_required", `${UNTOUCHED}: ${words} is another spelling of ${project}`, {
+    throw new ProtocolError("confirmation_required", `${UNTOUCHED}: ${words} is not the exact path of ${project}`, {
       hint: `agent trust add ${shellWord(project)}`,
     });
   const client = await context.client();

@@ -86,6 +86,21 @@ describe("adding", () => {
     expect(grant.kind === "granted" && services.trust.authority.validate(grant.binding).kind).toBe("denied");
   });
 
+  it("I160 holds what has no birth time, which nothing proves to the next supervisor", async () => {
+    const unborn = "/proc/sys/kernel";
+    expect(await add("a", unborn)).toMatchObject({ state: "trusted" });
+    const before = revisions();
+    await add("b");
+    await add("again", unborn);
+    expect(revisions()).toEqual([before[0], expect.anything()]);
+    expect(granted(unborn)).toBe("granted");
+    await succeed();
+    expect([granted(unborn), granted()]).toEqual(["denied", "granted"]);
+    expect(await add("anew", unborn)).toMatchObject({ state: "trusted" });
+    expect(revisions()[0]).not.toBe(before[0]);
+    expect(granted(unborn)).toBe("granted");
+  });
+
   it("I47 refuses what is no exact canonical directory, says why and which one is, and writes nothing", async () => {
     symlinkSync(project, join(root, "link"));
     const cases = [
