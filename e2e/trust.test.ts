@@ -112,7 +112,7 @@ it("asks on a terminal, and takes an empty line for no", async () => {
   expect(await directories(home)).toEqual([project]);
 });
 
-it("I160 a directory that is replaced is not trusted, doctor says the way out, and adding it again renews it", async () => {
+it("I160 a directory that is replaced is not trusted, doctor says what to do, and adding it renews it", async () => {
   await using home = await Home.open();
   const project = workTree(home);
   await trust(home, "add", project);

@@ -19,7 +19,7 @@ function pathOf({ io }: Context, given: string | undefined): string {
   return isAbsolute(given) ? given : `${io.cwd}/${given}`;
 }
 
-/** Only the exact path of a project is trusted unasked: any other spelling leads to what a person has not named (I47). */
+/** Only the exact path of a project is trusted unasked: any other spelling leads to what nobody has named (I47). */
 export async function trustAdd(context: Context, given: string | undefined, yes: boolean): Promise<void> {
   const { projectAt, settingsIn } = await offline();
   const found = projectAt(pathOf(context, given));

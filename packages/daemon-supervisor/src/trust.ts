@@ -22,8 +22,8 @@ interface TrustParts {
 }
 
 /**
- * The directories that are trusted, by one supervisor's authority over `<home>/trust.json`. The file is the truth: each change
- * begins with it, so that what a person wrote there is kept. Changes must not overlap.
+ * The directories that are trusted, by one supervisor's authority over `<home>/trust.json`. The file is the truth: each
+ * change begins with it, so that what a person wrote there is kept. Changes must not overlap.
  */
 export class Trust implements Disposable {
   readonly authority: ProjectTrustAuthority;
@@ -74,7 +74,10 @@ export class Trust implements Disposable {
     this.authority.update(policyOf(directories).map((entry) => (entry.revision === renewed ? heldIf(entry) : entry)));
   }
 
-  /** Nothing is to be changed: what stands is durable before that is said, and in force. A predecessor's last step may have failed. */
+  /**
+   * Nothing is to be changed: what stands is made durable before that is said, since a predecessor's last step may have
+   * failed, and is in force.
+   */
   async keep(directories: readonly TrustedDirectory[]): Promise<void> {
     if (this.#isDurable || !this.#fs.exists(this.#path)) this.authority.update(policyOf(directories));
     else await this.write(directories, null);

@@ -38,7 +38,7 @@ export function listedIn(home: string, fs: FileSystem = nodeFileSystem): string[
   return list.directories.map(({ directory }) => directory);
 }
 
-/** Whether a session in this directory would be in a trusted project. `path` is absolute, and taken as the kernel takes it. */
+/** Whether a session in this directory would be in a trusted project. `path` is absolute, and as the kernel takes it. */
 export function checkTrust(home: string, path: string, fs: FileSystem = nodeFileSystem): Checked {
   const directory = resolve(path);
   const found = projectAt(path);
@@ -100,7 +100,7 @@ export function settingsIn(project: string, fs: FileSystem = nodeFileSystem): st
       fs.lstat(`${project}/${name}`);
       return true;
     } catch {
-      // Not there, or not to be seen: whoever reads it later looks again, and then inside of the directory that is trusted.
+      // Not there, or not to be seen: whoever reads it later looks again, inside of the directory that is trusted.
       return false;
     }
   });

@@ -60,7 +60,7 @@ describe("adding", () => {
     expect(granted()).toBe("granted");
   });
 
-  it("I143 leaves a directory that is trusted as it is, by other requests and by a repeat whose answer was lost", async () => {
+  it("I143 leaves a directory that is trusted as it is, by a repeat and by other requests", async () => {
     const first = await add("a");
     const before = revisions();
     const grant = services.trust.authority.authorize(project);

@@ -17,8 +17,9 @@ import type { Services } from "./services.ts";
 const LANE = "trust.json";
 
 /**
- * Trusts a directory as it is now. A crash between the list and the answer leaves it trusted, and the repeat finds it so: what is
- * trusted already, and is the same directory, stays as it is, with its revision and what is bound to it (I143).
+ * Trusts a directory as it is now. A crash between the list and the answer leaves it trusted, and the repeat finds it
+ * so: what is trusted already, and is the same directory, stays as it is, with its revision and what is bound to it
+ * (I143).
  */
 export function addTrust(
   services: Services,
@@ -29,7 +30,7 @@ export function addTrust(
   return services.requests.once({ method: "trust/add", requestId, content }, () => services.lanes.run(LANE, add));
 }
 
-/** Trusts a directory no more. One that is not trusted is left as it is: so a repeat after a crash has its effect once, too. */
+/** Trusts a directory no more. One that is not trusted is left as it is: what a repeat after a crash finds. */
 export function removeTrust(
   services: Services,
   { requestId, directory }: MethodParams<"trust/remove">,

@@ -3,7 +3,7 @@ import { trustCommand } from "../../trust-words.ts";
 import { told } from "./finding.ts";
 import type { Finding, SeenHome } from "./seen.ts";
 
-/** Pure: what is wrong with the list of trusted directories. Nothing is repaired by itself: what is trusted is a person's to say. */
+/** Pure: what is wrong with the list of trusted directories. Nothing is repaired: what is trusted is a person's to say. */
 export function judgeTrust({ home, trust }: Pick<SeenHome, "home" | "trust">): Finding[] {
   const subject = trustPath(home);
   if (trust.kind !== "list") {
@@ -23,8 +23,11 @@ const MEND = "mend it by hand, or move it away: then nothing is trusted, and age
 
 const kinds = { replaced: "trust_replaced", missing: "trust_missing", unreadable: "trust_unreadable" } as const;
 
-const nextOf = (directory: string): Readonly<Record<keyof typeof kinds, string>> => ({
-  replaced: `${trustCommand("add", directory)} trusts what is there now; else ${trustCommand("remove", directory)}`,
-  missing: `put it back, then ${trustCommand("add", directory)} if it is another one; else ${trustCommand("remove", directory)}`,
-  unreadable: `let this user look at it, and it is trusted as before; else ${trustCommand("remove", directory)}`,
-});
+function nextOf(directory: string): Readonly<Record<keyof typeof kinds, string>> {
+  const [add, remove] = [trustCommand("add", directory), trustCommand("remove", directory)];
+  return {
+    replaced: `${add} trusts what is there now; else ${remove}`,
+    missing: `put it back, then ${add} if it is another one; else ${remove}`,
+    unreadable: `let this user look at it, and it is trusted as before; else ${remove}`,
+  };
+}
