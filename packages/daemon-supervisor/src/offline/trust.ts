@@ -38,7 +38,7 @@ export function listedIn(home: string, fs: FileSystem = nodeFileSystem): string[
   return list.directories.map(({ directory }) => directory);
 }
 
-/** Whether a session in this directory would be in a trusted project. `path` is absolute, and as the kernel takes it. */
+/** Whether a session in this directory would be in a trusted project. `path` is absolute, as the kernel takes it. */
 export function checkTrust(home: string, path: string, fs: FileSystem = nodeFileSystem): Checked {
   const directory = resolve(path);
   const found = projectAt(path);

@@ -3,7 +3,7 @@ import { trustCommand } from "../../trust-words.ts";
 import { told } from "./finding.ts";
 import type { Finding, SeenHome } from "./seen.ts";
 
-/** Pure: what is wrong with the list of trusted directories. Nothing is repaired: what is trusted is a person's to say. */
+/** Pure: what is wrong with the list of trusted directories. None is repaired: what is trusted is a person's to say. */
 export function judgeTrust({ home, trust }: Pick<SeenHome, "home" | "trust">): Finding[] {
   const subject = trustPath(home);
   if (trust.kind !== "list") {
