@@ -58,6 +58,9 @@ export const offlineReads: readonly Row[] = [
   gentle("journal show", "/nowhere", { codes: [4] }),
   gentle("journal verify", "/nowhere", { codes: [4] }),
   gentle("journal help", "show"),
+  gentle("trust list", "--json"),
+  gentle("trust check", "--json"),
+  gentle("trust help", "add"),
   gentle("ps", "--force-stop --all --dry-run --json"),
   gentle("daemon logs", ""),
   gentle("daemon status", "--json", { codes: [3] }),
@@ -86,6 +89,8 @@ const passivate = row("session passivate", "S --json", { codes: [0, 5] });
 
 export const mutations: readonly Row[] = [stop, forcedStop, archive, resume, passivate, prompted("prompt")];
 export const gentleMutations: readonly Row[] = [
+  gentle("trust add", "/ --yes --json"),
+  gentle("trust remove", "/ --json"),
   gentle("session delete", "S --yes --json", { codes: [5] }),
   gentle("session unarchive", "S --json", { codes: [5] }),
   gentle("session retry", "S --json", recovered),

@@ -18,7 +18,7 @@ export interface CommonOptions {
 }
 
 /** `agent` as the beginning of a command: not the noun, as in "the agent said". */
-const COMMAND = /\bagent (?=(?:session|ps|daemon|doctor|journal|new|ls|attach|prompt|stop|logs|wait)\b)/g;
+const COMMAND = /\bagent (?=(?:session|ps|daemon|doctor|journal|trust|new|ls|attach|prompt|stop|logs|wait)\b)/g;
 
 /** What one command runs with. */
 export class Context {

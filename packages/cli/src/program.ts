@@ -16,6 +16,7 @@ import { addSteering } from "./commands/steering.ts";
 import { addArchive, addStop } from "./commands/stop.ts";
 import { addTranscript } from "./commands/transcript.ts";
 import { addTree } from "./commands/tree.ts";
+import { addTrust } from "./commands/trust.ts";
 import { addVersion } from "./commands/version.ts";
 import { addWait } from "./commands/wait.ts";
 import { addHelp, examples } from "./help.ts";
@@ -75,6 +76,7 @@ export function buildProgram(invocation: Invocation): Command {
   addWait(program.command("wait"), invocation);
   addStop(program.command("stop"), invocation);
   addJournal(program.command("journal"), invocation);
+  addTrust(program.command("trust"), invocation);
   addDoctor(program.command("doctor"), invocation);
   addVersion(program.command("version"), invocation);
   for (const group of [program, session]) addHelp(group);

@@ -61,7 +61,8 @@ describe("a wrong command line exits 2 in our form and", () => {
     [["help", "session", "promt"], "Did you mean prompt?"],
     [["transcript", "s"], "Did you mean session transcript?"],
     [["demo"], "hint: agent demo is not there yet"],
-    [["trust", "add", "."], "hint: agent trust is not there yet"],
+    [["permissions", "answer", "1"], "hint: agent permissions is not there yet"],
+    [["trust", "ad", "."], "Did you mean add?"],
     [["daemon", "install"], "hint: agent daemon install is not there yet"],
     [["help", "events"], "hint: agent events is not there yet"],
   ])("%j says what to type", async (argv, hint) => {

@@ -37,7 +37,7 @@ function hintOf(code: string, command: Command, word: string): string | null {
 
 /** Of the contract, and not in this version: nobody has mistyped another command. */
 export const notYet: Readonly<Record<string, readonly string[]>> = {
-  agent: ["events", "permissions", "trust", "agents", "top", "acp", "mcp", "demo", "completion"],
+  agent: ["events", "permissions", "agents", "top", "acp", "mcp", "demo", "completion"],
   "agent daemon": ["install", "uninstall", "metrics"],
 };
 

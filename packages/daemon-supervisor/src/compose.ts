@@ -22,6 +22,7 @@ import { Registry } from "./registry.ts";
 import { Sessions } from "./sessions.ts";
 import { RELEASE_MS } from "./times.ts";
 import { sweepRunFiles } from "./run-files.ts";
+import { Trust } from "./trust.ts";
 import type { World } from "./world.ts";
 
 export interface SupervisorParts {
@@ -48,6 +49,7 @@ export interface Supervisor {
   readonly sessions: Sessions;
   readonly ender: Ender;
   readonly records: Records;
+  readonly trust: Trust;
   /** Registers every session of the home and starts what its records ask for. */
   readonly boot: () => void;
   /** Lets go of everything; workers stay. */
@@ -112,6 +114,7 @@ export function composeSupervisor(parts: SupervisorParts): Supervisor {
   const channels = new Channels(context, { watcher, dial, onReport });
   const ender = new Ender(context, stores, trees);
   const sessions = new Sessions(context, channels);
+  const trust = new Trust({ home, fs, log });
   return {
     context,
     changes,
@@ -120,9 +123,11 @@ export function composeSupervisor(parts: SupervisorParts): Supervisor {
     sessions,
     ender,
     records,
+    trust,
     boot: () => bootAll(context, { files: parts.files, records, trees, forMaintenance: parts.forMaintenance ?? false }),
     release: async () => {
       registry.close();
+      trust[Symbol.dispose]();
       await registry.drained();
       await Promise.race([stores.releaseAll(), pause(clock, RELEASE_MS)]);
       channels.closeAll();

@@ -21,6 +21,8 @@ export const timeInName = (at: number): string => new Date(at).toISOString().rep
 /** Sessions that nobody could read, moved aside by a person's decision. */
 export const damagedFolder = (home: string): string => `${home}/damaged`;
 export const runFolder = (home: string): string => `${home}/run`;
+/** The directories that are trusted. */
+export const trustPath = (home: string): string => `${home}/trust.json`;
 export const logsFolder = (home: string): string => `${home}/logs`;
 export const lifelinePath = (home: string, name: string): string => `${home}/run/${name}.alive`;
 

@@ -28,6 +28,7 @@ import { Requests } from "./server/requests.ts";
 import type { Services } from "./server/services.ts";
 import { Submissions } from "./server/submissions.ts";
 import { Sessions } from "./sessions.ts";
+import { Trust } from "./trust.ts";
 import { sessionRecordOf } from "./session-record.testing.ts";
 
 export const SESSION = "01a2aaaa-0000-7000-8000-000000000001";
@@ -108,6 +109,7 @@ export class World {
       names: new Names(context.catalog),
       submissions,
       changes: new Changes(context.clock),
+      trust: new Trust({ ...context }),
       lanes: new Lanes(),
       shutdown: () => undefined,
       socketPath: () => null,

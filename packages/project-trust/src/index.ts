@@ -18,6 +18,7 @@ export {
   withAdded,
   withRemoved,
   writeTrustFile,
+  writeTrustFileAsync,
 } from "./trust-file.ts";
 export type { TrustedDirectory } from "./trust-format.ts";
 export type { DirectoryRead, FileRead, TrustedRoot } from "./trusted-root.ts";

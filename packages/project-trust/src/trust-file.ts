@@ -1,4 +1,4 @@
-import { type FileSystem, readPatiently, replaceFile } from "@holdfast/recovery-journal";
+import { type FileSystem, readPatiently, replaceFile, replaceFileAsync } from "@holdfast/recovery-journal";
 import { CodedError } from "@holdfast/shared-process";
 import { type DirectoryIdentity, identityToJson } from "./identity.ts";
 import type { PolicyEntry } from "./policy.ts";
@@ -32,13 +32,24 @@ export function readTrustFile(fs: FileSystem, path: string): TrustFile {
  * back (nothing was written then), else what `replaceFile` of recovery-journal throws.
  */
 export function writeTrustFile(fs: FileSystem, path: string, directories: readonly TrustedDirectory[]): void {
+  replaceFile(fs, path, trustBytes(path, directories));
+}
+
+/** The same for a program whose loop must not stand still while the disk does (I169). One write of a path at a time. */
+export async function writeTrustFileAsync(
+  fs: FileSystem,
+  path: string,
+  directories: readonly TrustedDirectory[],
+): Promise<void> {
+  await replaceFileAsync(fs, path, trustBytes(path, directories));
+}
+
+function trustBytes(path: string, directories: readonly TrustedDirectory[]): Buffer {
   const bytes = Buffer.from(trustTextOf(directories));
   const back = bytes.length > MAX_TRUST_FILE_BYTES ? null : readTrustText(bytes);
-  if (back?.kind !== "policy") {
-    const why = back === null ? `more than ${MAX_TRUST_FILE_BYTES} bytes` : back.why;
-    throw new CodedError("malformed_policy", `the policy cannot be written: ${why}`, { data: { path } });
-  }
-  replaceFile(fs, path, bytes);
+  if (back?.kind === "policy") return bytes;
+  const why = back === null ? `more than ${MAX_TRUST_FILE_BYTES} bytes` : back.why;
+  throw new CodedError("malformed_policy", `the policy cannot be written: ${why}`, { data: { path } });
 }
 
 /** One line for each directory, so that a person can read it. */

@@ -1,7 +1,7 @@
 export { ProtocolError, codeOfErrno, errorCodes, isErrorCode } from "./codes.ts";
 export type { ErrorCode } from "./codes.ts";
 export * from "./limits.ts";
-export { sessionStates, waitConditions } from "./rows.ts";
+export { sessionStates, trustStates, waitConditions } from "./rows.ts";
 export { meets } from "./wait-condition.ts";
 export type {
   Activity,
@@ -12,6 +12,8 @@ export type {
   SessionRow,
   SessionState,
   SessionTree,
+  TrustRow,
+  TrustState,
   WaitAnswer,
   WaitCondition,
   WaitingFor,

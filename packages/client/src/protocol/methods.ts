@@ -15,7 +15,7 @@ import {
 } from "zod/mini";
 import type { infer as Infer, ZodMiniType } from "zod/mini";
 import type { SteerOutcome } from "./events.ts";
-import type { DaemonStatus, SessionDetails, SessionRow, SessionTree, WaitAnswer } from "./rows.ts";
+import type { DaemonStatus, SessionDetails, SessionRow, SessionTree, TrustRow, WaitAnswer } from "./rows.ts";
 import { waitConditions } from "./rows.ts";
 
 const id = string().check(minLength(1));
@@ -149,6 +149,22 @@ export const methods = {
     summary: "Passivate what is idle and end the daemon.",
     params: object({ ...mutation, mode: oneOf(["ask", "force", "keep_workers"]) }),
   },
+  "trust/add": {
+    mutating: true,
+    summary:
+      "Trust a directory, by its exact canonical path, as it is now. One that is trusted already stays as it is.",
+    params: object({
+      ...mutation,
+      directory: id,
+      /** What it was asked for as, where that was another spelling: for show. */
+      via: optional(string().check(maxLength(4096))),
+    }),
+  },
+  "trust/remove": {
+    mutating: true,
+    summary: "Trust a directory no more, whatever is there now.",
+    params: object({ ...mutation, directory: id }),
+  },
   "doctor/repair": {
     mutating: true,
     summary:
@@ -199,6 +215,9 @@ export interface MethodResults {
   "session/delete": SessionRow;
   "daemon/status": DaemonStatus;
   "daemon/stop": { stopped: true; pid: number };
+  "trust/add": TrustRow;
+  /** `removed`: as it was found then. Otherwise it was not trusted, and nothing has changed. */
+  "trust/remove": (TrustRow & { removed: true }) | { directory: string; removed: false };
   /** `done` is a sentence about what was done. */
   "doctor/repair": { subject: string; sessionId?: string; done: string };
 }
@@ -214,7 +233,7 @@ export interface Notifications {
 }
 
 export const PROTOCOL_VERSION = 1;
-export const SCHEMA_REVISION = 2;
+export const SCHEMA_REVISION = 3;
 
 /** The first line of every connection, sent only once the daemon is ready to serve. */
 export interface Hello {

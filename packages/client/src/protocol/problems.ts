@@ -28,6 +28,11 @@ export const problemKinds = {
   unsafe_mode:
     "others may read, write or enter what is the user's alone, or something else is in the place of a folder or file",
   home_unwritable: "nothing can be written in a folder of the home: requests are refused, and no daemon starts",
+  trust_malformed:
+    "the list of trusted directories cannot be understood: nothing is trusted, and nothing is added to it",
+  trust_replaced: "something else is in the place of a trusted directory, which is not trusted therefore",
+  trust_missing: "a trusted directory is not there",
+  trust_unreadable: "a trusted directory, or the list of them, cannot be looked at: until it can, it is not trusted",
   narrow_signals: "signals are not bound to a process by the kernel: a short window remains",
   no_peer_check: "the user at the other end of a socket cannot be checked; the directory's mode is the check",
   not_seen: "something could not be looked at: what is missing here may exist all the same",

@@ -91,3 +91,16 @@ export interface DaemonStatus {
   readonly sessions: Partial<Record<SessionState, number>>;
   readonly counters: Record<string, number>;
 }
+
+/** How a trusted directory is found: `replaced` is anything else than the directory that was trusted. */
+export const trustStates = ["trusted", "replaced", "missing", "unreadable"] as const;
+export type TrustState = (typeof trustStates)[number];
+
+/** One directory that somebody trusted. */
+export interface TrustRow {
+  readonly directory: string;
+  readonly addedAt: string;
+  readonly state: TrustState;
+  /** What it was asked for as, where that was another spelling. */
+  readonly via?: string;
+}

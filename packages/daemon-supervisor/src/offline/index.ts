@@ -23,6 +23,10 @@ export async function forceStop(
   const loaded = await import("./force-stop.ts");
   return loaded.forceStop(request, plan, options);
 }
+/** Trust in directories, by the state directory and the disk alone. Loaded only when it is asked for. */
+export const loadTrust = (): Promise<typeof import("./trust.ts")> => import("./trust.ts");
+export type { NextStep, ProjectAt, TrustCheck } from "./trust.ts";
+
 import type { Action, Finding } from "./doctor/seen.ts";
 export type { Action, Finding };
 

@@ -11,10 +11,10 @@ interface ServicesParts extends Pick<Services, "shutdown" | "socketPath" | "stat
 
 /** What request handlers work with, over one supervisor. */
 export function composeServices(supervisor: Supervisor, { isOwner, ...surroundings }: ServicesParts): Services {
-  const { context, sessions, channels, stores, ender, records, changes } = supervisor;
+  const { context, sessions, channels, stores, ender, records, changes, trust } = supervisor;
   const submissions = new Submissions();
   const requests = new Requests({ ...context, records }, isOwner, submissions);
   const names = new Names(context.catalog);
-  const over = { context, sessions, channels, stores, ender, records, changes };
+  const over = { context, sessions, channels, stores, ender, records, changes, trust };
   return { ...over, requests, names, submissions, lanes: new Lanes(), ...surroundings };
 }

@@ -1,5 +1,5 @@
-import { lstatSync, statSync } from "node:fs";
-import { dirname, isAbsolute, join, normalize } from "node:path";
+import { statSync } from "node:fs";
+import { isAbsolute, normalize } from "node:path";
 import { ProtocolError } from "@holdfast/client/protocol";
 import type { MethodParams, MethodResults, SessionRow } from "@holdfast/client/protocol";
 import { ensurePrivateDirectoryAsync, removeFile } from "@holdfast/recovery-journal";
@@ -12,17 +12,10 @@ import type { SessionSummary } from "../session-index/row.ts";
 import type { Services } from "./services.ts";
 import { untilReady } from "./ready.ts";
 import { checkName, nameInUse } from "./names.ts";
+import { projectAt } from "./project-at.ts";
 import { reusedRequest } from "./reused-request.ts";
 
 type Params = MethodParams<"session/new">;
-
-/** The top level of the git work tree that holds `cwd`, else `cwd` itself (DESIGN §8). */
-function projectOf(cwd: string): string {
-  for (let folder = cwd; ; folder = dirname(folder)) {
-    if (lstatSync(join(folder, ".git"), { throwIfNoEntry: false })) return folder;
-    if (dirname(folder) === folder) return cwd;
-  }
-}
 
 function checkParams({ name, agent = "shell", cwd, environment, secretEnvironment }: Params): void {
   if (name !== undefined) checkName(name);
@@ -121,7 +114,7 @@ export class Creations {
       name: params.name ?? null,
       agent: params.agent ?? "shell",
       cwd,
-      project: projectOf(cwd),
+      project: projectAt(cwd),
       wanted: "running",
       parentId: null,
       createdAt: at,

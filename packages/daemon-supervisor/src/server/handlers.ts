@@ -14,6 +14,7 @@ import { repair } from "./repair.ts";
 import { resume, retry } from "./resume.ts";
 import { stop } from "./stop.ts";
 import { submit } from "./submit.ts";
+import { addTrust, removeTrust } from "./trust.ts";
 import { wait } from "./wait.ts";
 
 export interface Call {
@@ -47,6 +48,8 @@ export const handlers: Handlers = {
   "session/delete": ({ services }, params) => deleteSession(services, params),
   "daemon/status": ({ services }) => daemonStatus(services),
   "daemon/stop": ({ services }, params) => stopDaemon(services, params),
+  "trust/add": ({ services }, params) => addTrust(services, params),
+  "trust/remove": ({ services }, params) => removeTrust(services, params),
   "doctor/repair": ({ services }, params) => repair(services, params),
 };
 

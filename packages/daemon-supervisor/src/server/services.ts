@@ -6,6 +6,7 @@ import type { Stores } from "../effects/stores.ts";
 import type { Lanes } from "../lanes.ts";
 import type { Records } from "../records.ts";
 import type { Sessions } from "../sessions.ts";
+import type { Trust } from "../trust.ts";
 import type { Names } from "./names.ts";
 import type { Requests } from "./requests.ts";
 import type { Submissions } from "./submissions.ts";
@@ -22,6 +23,7 @@ export interface Services {
   readonly submissions: Submissions;
   readonly names: Names;
   readonly changes: Changes;
+  readonly trust: Trust;
   /** Verbs that write a session's record or bring it back run one after the other. */
   readonly lanes: Lanes;
   /** Ends this daemon after the answer has left; workers stay. */

@@ -1,5 +1,6 @@
 import { repairable, told } from "./finding.ts";
 import type { Finding, Seen, SeenHome } from "./seen.ts";
+import { judgeTrust } from "./judge-trust.ts";
 import { holdsAlone } from "./served.ts";
 
 const FORCE_STOP = "agent ps --force-stop";
@@ -23,6 +24,7 @@ export const judgeHome = (seen: Seen): Finding[] => [
     ),
   ),
   ...requestFindings(seen),
+  ...judgeTrust(seen),
   ...orphanFindings(seen),
   ...capabilityFindings(seen),
   ...unseenFindings(seen),

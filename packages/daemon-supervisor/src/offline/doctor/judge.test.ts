@@ -1,5 +1,5 @@
 import { problemKinds } from "@holdfast/client/protocol";
-import type { ProblemKind } from "@holdfast/client/protocol";
+import type { ProblemKind, TrustState } from "@holdfast/client/protocol";
 import type { JournalReport } from "@holdfast/recovery-journal";
 import { describe, expect, it } from "vitest";
 import { descriptorSchema } from "../../descriptor.ts";
@@ -37,6 +37,7 @@ const home: Seen = {
   answer: { kind: "none" },
   lost: [],
   requests: { kind: "fresh" },
+  trust: { kind: "list", directories: [] },
   requestsAside: [],
   orphans: [],
   unsafe: [],
@@ -86,6 +87,13 @@ const orphan = {
 };
 const ofSession = (more: Partial<SeenSession>): Partial<Seen> => ({ sessions: [{ ...session, ...more }] });
 
+const trusting = (state: TrustState): Partial<Seen> => ({
+  trust: {
+    kind: "list",
+    directories: [{ directory: "/p", addedAt: "2030-01-01T00:00:00.000Z", state, reason: "words" }],
+  },
+});
+
 /** What shows each kind, and nothing else. */
 const cases: Readonly<Record<ProblemKind, Partial<Seen>>> = {
   owner_unknown: { owner: { kind: "unknown", why: "hidden", record: owner } },
@@ -112,6 +120,10 @@ const cases: Readonly<Record<ProblemKind, Partial<Seen>>> = {
   intent_unfinished: ofSession({ record: null, intents: ["/h/workers/i"] }),
   leftover: { orphans: [orphan] },
   unsafe_mode: { unsafe: [{ folder: "/h/workers", reason: "others may enter it", paths: ["/h/workers"] }] },
+  trust_malformed: { trust: { kind: "malformed", reason: "/h/trust.json: directories[1]: its revision is no UUID" } },
+  trust_replaced: trusting("replaced"),
+  trust_missing: trusting("missing"),
+  trust_unreadable: trusting("unreadable"),
   narrow_signals: { capabilities: { boundSignals: false, peers: true, reason: "no library" } },
   no_peer_check: { capabilities: { boundSignals: true, peers: false, reason: "no library" } },
   not_seen: { unseen: [{ subject: "processes", reason: "hidepid", denied: false }] },

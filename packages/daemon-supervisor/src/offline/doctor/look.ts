@@ -11,9 +11,10 @@ import type { RecordRead } from "../../session-record-file.ts";
 import { readWorkerFiles } from "../../descriptor-files.ts";
 import type { DescriptorRead, WorkerFiles } from "../../descriptor-files.ts";
 import { descriptorPath } from "../../descriptor.ts";
-import { requestsFolder } from "../../home.ts";
+import { requestsFolder, trustPath } from "../../home.ts";
 import { lifeOf, olderProblem } from "../../life.ts";
 import type { LifeParts } from "../../life.ts";
+import { lookAtTrusted, readTrust } from "../../trust-list.ts";
 import { verdictOf } from "@holdfast/session-worker/transport";
 import { canonical } from "../discover.ts";
 import { survey } from "../survey.ts";
@@ -21,7 +22,7 @@ import type { Survey } from "../survey.ts";
 import { askDaemon } from "./answer.ts";
 import { transcriptFault } from "./look-transcript.ts";
 import { misplacedIn, unsafeBelow } from "./modes.ts";
-import type { Answer, Seen, SeenSession } from "./seen.ts";
+import type { Answer, Seen, SeenSession, SeenTrust } from "./seen.ts";
 
 type Attempt = <T>(subject: string, look: () => T, otherwise: T) => T;
 
@@ -61,6 +62,7 @@ export async function lookAt(home: string, fs: FileSystem = nodeFileSystem): Pro
     requests: attempt<JournalReport>(requestsFolder(home), () => readJournal(requestsFolder(home), []), {
       kind: "fresh",
     }),
+    trust: attempt<SeenTrust>(trustPath(home), () => trustOf(fs, home), { kind: "list", directories: [] }),
     requestsAside: attempt(home, () => requestsAside(home), []),
     // What belongs to no home that is known may be of another one: `agent ps` lists it.
     orphans: orphans.filter(({ home: of }) => of !== null && canonical(of) === own),
@@ -72,6 +74,13 @@ export async function lookAt(home: string, fs: FileSystem = nodeFileSystem): Pro
     version: VERSION,
     now: systemClock.now(),
   };
+}
+
+function trustOf(fs: FileSystem, home: string): SeenTrust {
+  const list = readTrust(fs, trustPath(home));
+  return list.kind === "list"
+    ? { kind: "list", directories: lookAtTrusted(list.directories) }
+    : { kind: list.kind, reason: list.error.message };
 }
 
 const requestsAside = (home: string): string[] =>

@@ -9,6 +9,7 @@ import type { Orphan } from "../orphans.ts";
 import type { OfflineOwner } from "../owner.ts";
 import type { Unwritable } from "../unwritable.ts";
 import type { TranscriptFault } from "./look-transcript.ts";
+import type { FoundDirectory } from "../../trust-list.ts";
 import type { UnsafeFolder } from "./modes.ts";
 
 /** What the daemon of a home says of itself and its sessions. */
@@ -41,6 +42,11 @@ export interface SeenSession {
   readonly row: SessionRow | null;
 }
 
+/** The directories that are trusted, or why nobody can tell. */
+export type SeenTrust =
+  | { readonly kind: "list"; readonly directories: readonly FoundDirectory[] }
+  | { readonly kind: "malformed" | "unreadable"; readonly reason: string };
+
 export interface SeenHome {
   readonly home: string;
   readonly owner: OfflineOwner;
@@ -51,6 +57,7 @@ export interface SeenHome {
   readonly lost: readonly number[];
   readonly requests: JournalReport;
   readonly requestsAside: readonly string[];
+  readonly trust: SeenTrust;
   readonly orphans: readonly Orphan[];
   readonly unsafe: readonly UnsafeFolder[];
   readonly unwritable: readonly Unwritable[];
