@@ -1,3 +1,5 @@
+import { rmSync } from "node:fs";
+import { join } from "node:path";
 import { expect, it } from "vitest";
 import { Home } from "./support/home.ts";
 import { MountNamespace } from "./support/mount-namespace.ts";
@@ -60,17 +62,23 @@ it("I131 I147 ps --force-stop ends nobody of a home that has this path in anothe
   expect((await inside.ok("session", "show", "s", "--json")).stdout).toContain(sessionId);
 });
 
-it("I131 I147 a copy at the path that its original has in another mount namespace ends nobody of that", async () => {
-  await using home = await Home.open();
-  const { inside, sessionId, daemon, worker } = await running(home);
-  expect((await home.run(["cp", "-a", `${inside.path}/.`, home.path]).result()).code).toBe(0);
-  const stopped = await home.agent(["ps", "--force-stop", "--yes", "--json"]);
-  expect(JSON.parse(stopped.stdout)).toMatchObject({ stopped: [] });
-  expect([daemon, worker].map((one) => isRunning(one))).toEqual([true, true]);
-  const found = await problemsOf(home);
-  expect(found).toContainEqual(expect.objectContaining({ kind: "descriptor_damaged", subject: sessionId, needs: [] }));
-  expect(found.filter(({ next }) => next?.includes("end") === true || next?.includes("force-stop") === true)).toEqual(
-    [],
-  );
-  expect((await inside.ok("prompt", "s", "echo served")).stdout).toBe("served\n");
-});
+it.each(["with", "without"])(
+  "I131 I147 a copy %s lifelines at the path that its original has in another mount namespace ends nobody of that",
+  async (how) => {
+    await using home = await Home.open();
+    const { inside, sessionId, daemon, worker } = await running(home);
+    expect((await home.run(["cp", "-a", `${inside.path}/.`, home.path]).result()).code).toBe(0);
+    if (how === "without") rmSync(join(home.path, "run"), { recursive: true });
+    const stopped = await home.agent(["ps", "--force-stop", "--yes", "--json"]);
+    expect(JSON.parse(stopped.stdout)).toMatchObject({ stopped: [] });
+    expect([daemon, worker].map((one) => isRunning(one))).toEqual([true, true]);
+    const found = await problemsOf(home);
+    expect(found).toContainEqual(
+      expect.objectContaining({ kind: "descriptor_damaged", subject: sessionId, needs: [] }),
+    );
+    expect(found.filter(({ next }) => next?.includes("end") === true || next?.includes("force-stop") === true)).toEqual(
+      [],
+    );
+    expect((await inside.ok("prompt", "s", "echo served")).stdout).toBe("served\n");
+  },
+);

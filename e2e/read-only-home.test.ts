@@ -60,7 +60,8 @@ it("I129 ps --force-stop of a home that takes no claim, which no look tells, end
 
 it("I129 where no other daemon could take the home, as others may enter it, a forced stop and a restart end nothing", async () => {
   await using home = await Home.open();
-  const [daemon, worker] = [home.daemon(), home.worker(await home.newSession("a"))];
+  const row = await home.newSession("a");
+  const [daemon, worker] = [home.daemon(), home.worker(row)];
   chmodSync(home.path, 0o755);
   const stopped = await home.agent(FORCE_STOP);
   expect([stopped.code, JSON.parse(stopped.stdout)]).toMatchObject([1, { stopped: [], failed: [{}, {}] }]);

@@ -69,6 +69,7 @@ export async function rememberDeleted(
   let isDurable = await requests.remember(requestId, { hash, sessionId: null, answer: { ...row, created: true } });
   for (const recent of recentRequests)
     isDurable =
-      (await requests.remember(recent.requestId, { hash: recent.hash, sessionId: null, answer: row })) && isDurable;
+      (await requests.rememberTrace(recent.requestId, { hash: recent.hash, sessionId: null, answer: row })) &&
+      isDurable;
   return isDurable;
 }

@@ -21,6 +21,7 @@ import type { DescriptorRead } from "./descriptor-files.ts";
 import { prepareHome } from "./home.ts";
 import { claimFor } from "./main.ts";
 import { viewHome } from "./offline/home-view.ts";
+import { heldBy } from "./worker-process.ts";
 import { sweepRunFiles } from "./run-files.ts";
 import { systemWorld } from "./world.ts";
 
@@ -160,4 +161,15 @@ it("I131 I147 a copy of hard links, in which the lifeline is the same file, has 
     expect(readIn(home)).toMatchObject({ kind: "descriptor" });
     expect(readIn(copy)).toMatchObject({ kind: "damaged", reason: expect.stringContaining(home) });
   }
+});
+
+it("I146 a worker whose lifeline was removed, and nothing tells where that was, is the one of the record's own home", async () => {
+  const identity = await heldHere();
+  rmSync(`${home}/run`, { recursive: true });
+  const elsewhere = mkdtempSync("/dev/shm/run-");
+  onTestFinished(() => rmSync(elsewhere, { recursive: true }));
+  symlinkSync(elsewhere, `${home}/run`);
+  writeFileSync(descriptorPath(home, sessionId), recorded(home, identity));
+  expect(heldBy(identity.pid, basename(LIFELINE))).toMatchObject({ place: "unknown", isRemoved: true });
+  expect(readIn(home)).toMatchObject({ kind: "descriptor" });
 });

@@ -28,7 +28,7 @@ export function originalOf(
   // Not by the recorded lifeline: what has that path now may be a copy that nobody ever held.
   const isCurrent = createObserver({ mode: "narrow" }).verdict(identity).kind === "current";
   const held = isCurrent ? heldBy(identity.pid, basename(lifelinePath)) : null;
-  if (held?.place === "elsewhere" || held?.place === "unknown") return UNSEEN;
+  if (held?.place === "elsewhere" || (held?.place === "unknown" && !held.isRemoved)) return UNSEEN;
   if (held?.home) return compareHomes(fs, home, held.home) === "same" ? null : held.home;
   if (isOwn) return null;
   // Where its home was there is none now, or another one. This one may have been moved from there; who lives is another's.
@@ -78,7 +78,6 @@ export function supervisedBy(fs: FileSystem, pid: number, home: string): "this" 
   const { lifelines, places } = homesHeldBy(pid);
   const compared = lifelines.map((held) => compareHomes(fs, home, held));
   if (compared.includes("same")) return "this";
-  const isHolder = lifelines.length > 0 || places.has("elsewhere");
-  const isCertain = !places.has("unknown") && compared.every((one) => one === "another");
-  return isHolder && isCertain ? "another" : null;
+  if (lifelines.length === 0) return places.has("elsewhere") ? "another" : null;
+  return !places.has("unknown") && compared.every((one) => one === "another") ? "another" : null;
 }

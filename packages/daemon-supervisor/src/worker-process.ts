@@ -13,6 +13,8 @@ export const isWorker = ({ values }: FoundProcess): boolean =>
 export interface Held {
   /** Where that lies; `null`: it holds nothing of the kind, or what it holds is not to be seen. */
   readonly place: Place | null;
+  /** It has no name any more: on some file systems nothing tells then where it was. */
+  readonly isRemoved: boolean;
   /**
    * The home here whose `run/` has its lifeline: it goes along when its home is moved, and stays when that is copied. `null`: it holds
    * none of that name, or its home is gone.
@@ -22,7 +24,7 @@ export interface Held {
   readonly sessionId: string | null;
 }
 
-const NOTHING: Held = { place: null, home: null, sessionId: null };
+const NOTHING: Held = { place: null, isRemoved: false, home: null, sessionId: null };
 const ERRORS = /\/logs\/worker-([0-9a-f-]{36})\.err(?: \(deleted\))?$/;
 
 export function heldBy(pid: number, lifeline: string): Held {
@@ -34,7 +36,8 @@ export function heldBy(pid: number, lifeline: string): Held {
   if (held === undefined) return NOTHING;
   const place = placeOf(pid, held);
   const home = named !== undefined && place === "here" ? dirname(dirname(named.path)) : null;
-  return { place, home, sessionId: ERRORS.exec(errors?.path ?? "")?.[1] ?? null };
+  const isRemoved = held.path.endsWith(" (deleted)");
+  return { place, isRemoved, home, sessionId: ERRORS.exec(errors?.path ?? "")?.[1] ?? null };
 }
 
 export const heldByWorker = ({ identity, values }: FoundProcess): Held =>

@@ -53,13 +53,19 @@ export function endOwner(record: OwnerRecord): Promise<boolean> {
 export function signalOwner(observer: ProcessObserver, record: OwnerRecord, signal: Signal): boolean {
   const verdict = verdictOf(observer, record);
   if (verdict.kind !== "current" || isAnothers(record)) return false;
-  const isProven = verdict.basis !== "start-time" || holdsLifeline(record) || holdsHome(record);
+  const isProven = (verdict.basis !== "start-time" && mayBeSeen(record)) || holdsLifeline(record) || holdsHome(record);
   return isProven && observer.signal(record.identity, signal).kind === "sent";
 }
 
 /** A copy of its record may lie where its home was before that was moved, or at the path that it has in another mount namespace. */
 const isAnothers = ({ home, identity }: OwnerRecord): boolean =>
   supervisedBy(nodeFileSystem, identity.pid, home) === "another";
+
+/** The kernel's own id says which process it is, and not of which home: what it holds may lead to none that is here. */
+function mayBeSeen({ identity }: OwnerRecord): boolean {
+  const { places } = homesHeldBy(identity.pid);
+  return places.size === 0 || places.has("here");
+}
 
 const holdsLifeline = ({ lifelinePath }: OwnerRecord): boolean =>
   lifelinePath !== null && probeLifeline(lifelinePath) === "held";

@@ -8,7 +8,7 @@ import { dryRun, isEmpty, planFrom } from "./force-stop-plan.ts";
 const MARKER = "a".repeat(24);
 const OTHER = "b".repeat(24);
 const GENERATION = "0b0e4a3e-3c53-4b3f-8f3c-3d7f0c7f3a11";
-const HELD = { place: "here", home: "/h", sessionId: "s9" } as const;
+const HELD = { place: "here", isRemoved: false, home: "/h", sessionId: "s9" } as const;
 const own = { HOLDFAST_HOME: "/h", HOLDFAST_GENERATION: GENERATION };
 
 const identity = (pid: number): ProcessIdentity => ({
@@ -99,7 +99,7 @@ describe("findOrphans", () => {
   it("I131 doubts a worker that holds nothing of one, and takes no marker for ours that is not of our form", () => {
     expect(
       orphans([process(20, own), agent(21, "mine")], [view()], {
-        heldByWorker: () => ({ ...HELD, place: null, sessionId: null }),
+        heldByWorker: () => ({ ...HELD, place: null, isRemoved: false, sessionId: null }),
       }),
     ).toMatchObject([
       { identity: { pid: 20 }, workerId: GENERATION, doubt: "only its environment says that it is a worker" },

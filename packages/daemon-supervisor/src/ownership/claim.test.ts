@@ -1,14 +1,16 @@
-import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { linkSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { nodeFileSystem } from "@holdfast/recovery-journal";
 import type { FileSystem } from "@holdfast/recovery-journal";
 import { SimulatedDisk } from "@holdfast/recovery-journal/testing";
-import { createLifeline, createObserver, holdLifeline } from "@holdfast/shared-process";
+import { createLifeline, createObserver, holdLifeline, systemIds } from "@holdfast/shared-process";
 import type { ProcessObserver, Verdict } from "@holdfast/shared-process";
 import { afterEach, beforeEach, expect, it, onTestFinished } from "vitest";
 import { prepareHome } from "../home.ts";
 import { claimHome } from "./claim.ts";
+import { hasReserve, keepReserve } from "./reserve.ts";
+import { tryClaiming } from "./try-claiming.ts";
 import type { ClaimOptions, ClaimResult } from "./claim.ts";
 import { topOwner } from "@holdfast/session-worker/transport";
 
@@ -115,6 +117,27 @@ it("I132 I146 a home without an owner record is not claimed while a process hold
   expect(epochOf(claim(real))).toBe(1);
 });
 
+it("I147 a copy of hard links is claimed once the copied owner record is gone: the lifeline in it is the original's", async () => {
+  const original = join(home, "..", "owner-test.alive");
+  await createLifeline(original);
+  const held = holdLifeline(original);
+  linkSync(original, `${home}/run/owner-test.alive`);
+  expect(epochOf(claim(real))).toBe(1);
+  held[Symbol.dispose]();
+});
+
+it("I168 a trial claim on a full disk leaves what is kept for the claim itself", async () => {
+  const disk = new SimulatedDisk();
+  for (const folder of ["/h", "/h/owner", "/h/run"]) disk.mkdir(folder, 0o700);
+  const trial = (): void => tryClaiming("/h", { fs: disk, ids: systemIds });
+  await keepReserve(disk, "/h");
+  disk.inject({ call: "write", errno: "ENOSPC", lasting: true });
+  trial();
+  expect(hasReserve(disk, "/h")).toBe(true);
+  disk.unlink("/h/run/reserve");
+  expect(trial).toThrow("ENOSPC");
+});
+
 it("goes above every epoch that a descriptor names", () => {
   expect(epochOf(claim(real, { epochFloor: 41 }))).toBe(42);
 });
@@ -172,8 +195,8 @@ it("I131 I132 the owner of a home that was moved holds its lifeline there: a cop
   onTestFinished(() => rmSync(dirname(copied), { recursive: true }));
   const own = `${home}/run/owner-test.alive`;
   for (const path of [copied, own]) await createLifeline(path);
-  const held = holdLifeline(own);
   expect(epochOf(claim(real, { lifelinePath: copied }))).toBe(1);
+  const held = holdLifeline(own);
   const byTicks = observing({ kind: "current", basis: "start-time" });
   expect(epochOf(claim(byTicks))).toBe("alive");
   held[Symbol.dispose]();

@@ -1,5 +1,5 @@
 import type { OwnerRecord } from "@holdfast/client/protocol";
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, lstatSync, readdirSync } from "node:fs";
 import { probeLifeline, scanMarked } from "@holdfast/shared-process";
 import type { ProcessObserver } from "@holdfast/shared-process";
 import { SUPERVISOR_TITLE, verdictOf } from "@holdfast/session-worker/transport";
@@ -59,8 +59,9 @@ function ownerLifelines(home: string): string[] {
     .map((name) => `${folder}/${name}`);
 }
 
+/** In a copy that was made of hard links it is the original's, whose owner holds it. */
 const heldLifeline = (home: string): string | undefined =>
-  ownerLifelines(home).find((path) => probeLifeline(path) === "held");
+  ownerLifelines(home).find((path) => probeLifeline(path) === "held" && lstatSync(path).nlink === 1);
 
 /** Somebody may have removed the record of an owner that lives, and writes it again once it finds that out (I146). */
 function judgeWithoutRecord(home: string): OwnerState {

@@ -8,15 +8,17 @@ const reservePath = (home: string): string => `${home}/run/reserve`;
 
 /** Keeps some of the disk for the day when it is full and nobody owns the home (I168). Rejects where there is no room even for it. */
 export async function keepReserve(fs: FileSystem, home: string): Promise<void> {
-  if (!fs.exists(reservePath(home))) await replaceFileAsync(fs, reservePath(home), Buffer.alloc(RESERVE_BYTES));
+  if (!hasReserve(fs, home)) await replaceFileAsync(fs, reservePath(home), Buffer.alloc(RESERVE_BYTES));
 }
+
+export const hasReserve = (fs: FileSystem, home: string): boolean => fs.exists(reservePath(home));
 
 /** Runs `work`; on a full disk once more, with what was kept for that. */
 export function withReserve<T>(fs: FileSystem, home: string, work: () => T): T {
   try {
     return work();
   } catch (error) {
-    if (!isDiskFull(error) || !fs.exists(reservePath(home))) throw error;
+    if (!isDiskFull(error) || !hasReserve(fs, home)) throw error;
     fs.unlink(reservePath(home));
     return work();
   }

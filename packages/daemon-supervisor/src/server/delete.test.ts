@@ -96,3 +96,11 @@ it("I143 the requests that a deleted session's record was the trace of are remem
   const requests = new Requests(next, () => true, services.submissions);
   expect(await requests.find("resume")).toMatchObject({ hash: "h", answer: { sessionId: SESSION, state: "stopped" } });
 });
+
+it("I143 a deletion keeps the first answer of a request that the record still names", async () => {
+  const world = await World.create({ wanted: "stopped", recentRequests: [{ requestId: "resume", hash: "h" }] });
+  const services = world.services();
+  await services.requests.remember("resume", { hash: "h", sessionId: null, answer: { said: "first" } });
+  await deleteSession(services, { session: SESSION, requestId: "d" });
+  expect(await services.requests.find("resume")).toMatchObject({ answer: { said: "first" } });
+});

@@ -101,3 +101,13 @@ it("I164 the files of a session whose quarantine is released are nobody's: the w
   });
   expect(opened.kind).toBe("opened");
 });
+
+it("I143 I164 a release whose session's files take nothing is done all the same, and its request is remembered with it", async () => {
+  const world = await World.create();
+  const store = await world.open("g");
+  await store.admit({ requestId: "p", hash: "h", kind: "prompt", text: "p" });
+  world.context.catalog.quarantined.set(SESSION, "its descriptor is damaged");
+  world.disk.inject({ call: "open", errno: "EIO", pathEnds: "transcript.jsonl", lasting: true });
+  expect(await repair(world.services(), releasing)).toMatchObject({ done: expect.stringContaining("it rests") });
+  expect(world.context.catalog.quarantined.size).toBe(0);
+});

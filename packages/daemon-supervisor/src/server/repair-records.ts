@@ -1,7 +1,8 @@
 import { ProtocolError } from "@holdfast/client/protocol";
 import { ensurePrivateDirectory, removeFile, syncDirectory } from "@holdfast/recovery-journal";
 import type { FileSystem } from "@holdfast/recovery-journal";
-import { sessionDirectory } from "@holdfast/session-worker/transport";
+import { reasonOf } from "@holdfast/shared-process";
+import { sessionDirectory, transcriptPath } from "@holdfast/session-worker/transport";
 import { bareIntentOf, readWorkerFiles, sortNames } from "../descriptor-files.ts";
 import { descriptorPath } from "../descriptor.ts";
 import { damagedFolder, sessionsFolder, timeInName, workersFolder } from "../home.ts";
@@ -29,9 +30,9 @@ export async function release(services: Services, { sessionId, asserted, stamp }
     records.knownIntents(sessionId, known);
     const isArchived = record.wanted === "archived" || bareIntentOf(known.standing)?.intent.goal === "archive";
     const wanted = isArchived ? "archived" : "stopped";
+    // Before the record has the request: a repeat of one that was cut short finds it there, and does nothing more.
+    await freeFiles(services, sessionId);
     await records.rest(sessionId, (now) => ({ ...withRequest(now, stamp), wanted }));
-    // Its last writer is gone, by proof or by a person's word, which a worker to come could not tell.
-    if (fs.exists(`${sessionDirectory(home, sessionId)}/journal`)) await services.ender.settleRested(sessionId);
   }
   const kept = `${descriptorPath(home, sessionId)}.damaged-${timeInName(context.clock.now())}`;
   const isKept = renameIfThere(fs, descriptorPath(home, sessionId), kept);
@@ -40,6 +41,22 @@ export async function release(services: Services, { sessionId, asserted, stamp }
   catalog.quarantined.delete(sessionId);
   const told = record ? "it rests, stopped" : "there is no such session any more";
   return isKept ? `${told}; its descriptor is kept as ${kept}` : told;
+}
+
+/**
+ * The last writer is gone, by proof or by a person's word, which a worker to come could not tell. Where this fails the first resume does,
+ * and no more; in a copy that was made of hard links the files are the original's, which goes on writing them.
+ */
+async function freeFiles({ context: { home, fs, log }, ender }: Services, sessionId: string): Promise<void> {
+  const directory = sessionDirectory(home, sessionId);
+  const transcript = transcriptPath(directory);
+  try {
+    if (!fs.exists(`${directory}/journal`)) return;
+    if (fs.exists(transcript) && fs.lstat(transcript).nlink > 1n) return;
+    await ender.settleRested(sessionId);
+  } catch (error) {
+    log.warn({ sessionId, reason: reasonOf(error) }, "the files of a released session could not be settled");
+  }
 }
 
 /** A session that nobody can read goes to `<home>/damaged`, with every file that names it; nothing is deleted. */

@@ -9,6 +9,8 @@ import { damagedRequestsFolder, requestsFolder } from "../home.ts";
 import { putLast } from "../put-last.ts";
 import type { Records } from "../records.ts";
 import type { RequestStamp } from "../registry-ports.ts";
+import { keptOf, plain, sessionOf } from "./kept.ts";
+import type { Kept } from "./kept.ts";
 import { movedAside, reusedRequest } from "./reused-request.ts";
 import type { Submissions } from "./submissions.ts";
 
@@ -31,18 +33,13 @@ export interface Answered<R> {
 /** `repeated`: the effect is durable already, and only its answer is asked for. `sessionId` names where it took effect. */
 export type Work<R> = (stamp: RequestStamp, repeated: { readonly sessionId: string } | null) => Promise<Answered<R>>;
 
+type Trace = Omit<Kept, "answer"> & { readonly answer: object | null };
+
 /** What the home's journal has no room for, or does not take. */
 const MAX_KEPT = 10_000;
 
 interface RequestsContext extends Pick<Context, "catalog" | "home" | "fs" | "ids" | "self" | "clock" | "log"> {
   readonly records: Pick<Records, "settle">;
-}
-
-interface Kept {
-  readonly hash: string;
-  readonly sessionId: string | null;
-  /** `null`: it took effect and was not over when it was last answered, or never was answered. */
-  readonly answer: JsonObject | null;
 }
 
 /**
@@ -176,10 +173,7 @@ export class Requests {
   }
 
   /** True when it is durable. Where the disk refuses this supervisor remembers it; its effect stands in any case. */
-  async remember(
-    requestId: string,
-    { hash, sessionId, answer: given }: Omit<Kept, "answer"> & { readonly answer: object | null },
-  ): Promise<boolean> {
+  async remember(requestId: string, { hash, sessionId, answer: given }: Trace): Promise<boolean> {
     const answer = given && plain(given);
     const kept = { hash, sessionId, answer };
     const opening = this.#journal();
@@ -203,6 +197,13 @@ export class Requests {
     this.#kept.delete(requestId);
     if (sessionId !== null) this.#context.catalog.forgetRequest(sessionId, requestId);
     return true;
+  }
+
+  /** As `remember`, of one that may have been answered since: its first answer stays. A record names it until its next write. */
+  async rememberTrace(requestId: string, trace: Trace): Promise<boolean> {
+    const journal = await this.#journal().catch(() => null);
+    const outcome = journal?.remembered(requestId)?.outcome;
+    return outcome && keptOf(trace.hash, outcome).answer !== null ? true : await this.remember(requestId, trace);
   }
 
   /** Says, durably, what a person decided about the quarantines of the home's journal; how many there were. */
@@ -281,20 +282,4 @@ export class Requests {
     fs.rename(requestsFolder(home), aside);
     log.error({ refused, aside }, "the journal of requests is damaged: older requests are not remembered");
   }
-}
-
-const sessionOf = (answer: object): string | null =>
-  "sessionId" in answer && typeof answer.sessionId === "string" ? answer.sessionId : null;
-
-/** What a journal can hold of an answer: without members that are absent. */
-const plain = (answer: object): JsonObject => JSON.parse(JSON.stringify(answer));
-
-function keptOf(hash: string, { sessionId, answer }: JsonObject): Kept {
-  const isAnswer = typeof answer === "object" && answer !== null && !Array.isArray(answer);
-  return {
-    hash,
-    sessionId: typeof sessionId === "string" ? sessionId : null,
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- an object that is no list, from a journal that checks itself
-    answer: isAnswer ? (answer as JsonObject) : null,
-  };
 }
