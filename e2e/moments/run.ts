@@ -35,7 +35,8 @@ export async function record(scenario: Scenario, program: string): Promise<reado
 
 /** A record gets or loses its name. What lies in `run` has names that are never used again. */
 const named = /^(?:rename|link|unlink|mkdir) \/(?:owner\/|workers\/|sessions\/|journal\/)(?!.*\.tmp$)/;
-const acts = /^(?:spawn|open gate|discard|signal|tree end|dial)/;
+/** Whether it comes to a SIGKILL is a matter of how soon a process ends: not each run has that moment. */
+const acts = /^(?:spawn|open gate|discard|signal(?! SIGKILL)|tree end|dial)/;
 
 /** Where a phase ends: before the first of each kind of call that others see, or that acts on a process. */
 export const boundaries = (moments: readonly Moment[]): readonly Moment[] =>
