@@ -1,3 +1,4 @@
+import { statSync } from "node:fs";
 import { createRequire } from "node:module";
 import { isMainThread } from "node:worker_threads";
 import { reasonOf } from "../errors.ts";
@@ -27,10 +28,20 @@ export function loadKoffi(): LoadedKoffi {
   return found;
 }
 
+/**
+ * Requires a package that may be behind a link. Node 20 stops following links where the last look of anybody at a file was at a pipe or a
+ * socket (`realpathSync` reads the buffer of that look), such as a lifeline, and a package that looks for its own files finds none then.
+ */
+// oxlint-disable-next-line typescript/no-explicit-any -- what a package is, its caller says
+export function requireLinked(from: string, name: string): any {
+  statSync("/");
+  return createRequire(from)(name);
+}
+
 function requireKoffi(): LoadedKoffi {
   if (!isMainThread) return { kind: "absent", reason: "a worker thread does not load koffi", passing: false };
   try {
-    const koffi: Koffi = createRequire(import.meta.url)("koffi");
+    const koffi: Koffi = requireLinked(import.meta.url, "koffi");
     return { kind: "loaded", koffi };
   } catch (error) {
     // Not installed, for another system, or forbidden by Node's permission model.
