@@ -28,6 +28,7 @@ interface Check {
 }
 
 const trustFile = (home: Home): string => join(home.path, "trust.json");
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- what an answer is, each test says
 const answerOf = <T>(stdout: string): T => JSON.parse(stdout);
 
 async function list(home: Home): Promise<readonly Entry[]> {
