@@ -72,6 +72,13 @@ describe("adding", () => {
     expect(grant.kind === "granted" && services.trust.authority.validate(grant.binding).kind).toBe("granted");
   });
 
+  it("keeps what is added side by side", async () => {
+    await Promise.all([add("a"), add("b", root), add("c", "/")]);
+    expect([project, root, "/"].map(granted)).toEqual(["granted", "granted", "granted"]);
+    await Promise.all([remove("r", root), remove("s")]);
+    expect(listed()).toEqual([expect.objectContaining({ directory: "/" })]);
+  });
+
   it("I160 renews a directory that was replaced, under another revision", async () => {
     await add("a");
     const [before] = revisions();
